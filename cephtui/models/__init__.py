@@ -26,8 +26,9 @@ from cephtui.models.base import (
     Phase,
     Said,
 )
+from cephtui.models.ceilings import Ceiling, Limit
 from cephtui.models.findings import Finding
-from cephtui.models.nodes import ClusterEnvironment, ClusterLink, Node, NodeEnvironment, PoolActivity
+from cephtui.models.nodes import ClusterEnvironment, ClusterLink, HostNics, Node, NodeEnvironment, PoolActivity
 from cephtui.models.plan import (
     CompanionStep,
     FilePlace,
@@ -75,6 +76,7 @@ __all__ = [
     "NODES_MOST",
     "SCHEMA_VERSION",
     "Amount",
+    "Ceiling",
     "ClusterEnvironment",
     "ClusterLink",
     "ClusterSample",
@@ -85,6 +87,7 @@ __all__ = [
     "Event",
     "FilePlace",
     "Finding",
+    "HostNics",
     "HostPlace",
     "Interval",
     "JobResult",
@@ -92,6 +95,7 @@ __all__ = [
     "Kind",
     "Latency",
     "LatencyShare",
+    "Limit",
     "Line",
     "Mark",
     "MeasuredVolume",

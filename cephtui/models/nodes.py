@@ -123,6 +123,13 @@ FOUND_IN_RUNS = ("image_features", "image_limits", "osd_caches_dropped", "stored
 """The fields of a ClusterEnvironment that are known only during a run, or at its end."""
 
 
+class HostNics(Model):
+    """The network interfaces of a host that were up, by name."""
+
+    bits_per_second: dict[Name, int] = Field(default_factory=dict)
+    mtu: dict[Name, int] = Field(default_factory=dict)
+
+
 class ClusterLink(Model):
     """What was measured of the network from one host of a cluster to another."""
 
@@ -135,6 +142,9 @@ class ClusterLink(Model):
     session: Name
     run: int
     measured_at: AwareDatetime
+    source_nics: HostNics | None = None
+    """What it was measured with; null where an earlier cephtui has measured it. So is ``destination_nics``."""
+    destination_nics: HostNics | None = None
 
 
 class PoolActivity(Model):

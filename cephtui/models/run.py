@@ -8,6 +8,7 @@ from pydantic import AwareDatetime, Field, computed_field
 
 from cephtui.frozen import dataclass
 from cephtui.models.base import NODES_MOST, SCHEMA_VERSION, Elapsed, Line, Model, Name, NamesOf, OptionValue, Outcome
+from cephtui.models.ceilings import Ceiling
 from cephtui.models.findings import Finding
 from cephtui.models.nodes import ClusterEnvironment, NodeEnvironment
 from cephtui.models.plan import Plan
@@ -76,6 +77,9 @@ class Run(Model):
     seconds: Seconds | None = Field(default=None, exclude_if=lambda seconds: seconds is None)
     """The distribution of its seconds; left out where it is not known."""
     nodes: Annotated[tuple[NodeResult, ...], Field(max_length=NODES_MOST)] = ()
+    ceilings: tuple[Ceiling, ...] | None = Field(default=None, exclude_if=lambda ceilings: ceilings is None)
+    """What would limit it, the nearest first, by what was known when it ended; left out of imported runs, and where an
+    earlier cephtui has measured it."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property

@@ -49,6 +49,7 @@ from cephtui.running.outcomes import begin_run, once_each, with_the_pool, worst
 from cephtui.running.recorder import Recorder, StopRequest
 from cephtui.running.together import Together
 from cephtui.running.watch_cluster import deleted_pool, monitored
+from cephtui.sessions.ceilings import with_ceilings
 from cephtui.sessions.changes import changes_elsewhere
 from cephtui.sessions.cluster_links import keep_links
 from cephtui.sessions.store import unwritable
@@ -114,6 +115,7 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
     happened = recorder.findings([node.ending for node in nodes])
     findings = (*before.findings, *changed, *dropped.findings, *happened, *writer.findings())
     finished = _finished(run, work, findings, environment, time.monotonic() - started)
+    finished = with_ceilings(bench.session.directory, finished)
     bench.recorder = None
     finished = _saved(finished, writer, recorder)
     _keep_links(bench, finished, step)

@@ -1,7 +1,7 @@
 """The links that were measured between the hosts of a cluster, kept with the cluster for runs of any session.
 
-Format: ``clusters/FSID.jsonl`` beside the directory of the sessions; a line is a ``ClusterLink``, and of those between
-the same hosts the last one counts.
+Format: ``clusters/FSID.jsonl`` beside the directory of the sessions; a line is a ``ClusterLink``. Which of those
+between the same hosts counts for a run is decided in ``analysis.detectors.network``.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from cephtui.analysis.runs.batches import host_name
-from cephtui.analysis.runs.links import links_of
+from cephtui.analysis.runs.links import cluster_links
 from cephtui.models import ClusterLink, Run
 from cephtui.paths import make_private
 from cephtui.reading import open_to_append
@@ -22,19 +21,7 @@ _FSID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 def keep_links(root: Path, run: Run, fsid: str) -> None:
     """Keep the links that a run has measured, one direction at a time, if the cluster is known; raises OSError."""
-    links = [
-        ClusterLink(
-            source=host_name(run, link.source),
-            destination=host_name(run, link.destination),
-            network=link.network,
-            bandwidth_bytes=link.bandwidth_bytes,
-            session=run.session,
-            run=run.run,
-            measured_at=run.started_at,
-        )
-        for link in links_of([run])
-        if not link.is_bidirectional
-    ]
+    links = cluster_links(run)
     path = _file(root, fsid)
     if path is None or not links:
         return
@@ -44,10 +31,9 @@ def keep_links(root: Path, run: Run, fsid: str) -> None:
 
 
 def kept_links(root: Path, run: Run) -> list[ClusterLink]:
-    """The newest measurement of each link of a run's cluster; none where the cluster is not known."""
+    """All that was measured of the links of a run's cluster; none where the cluster is not known."""
     path = _file(root, (run.cluster and run.cluster.fsid) or "")
-    links = readable_lines(path, ClusterLink) if path else ()
-    return list({(link.source, link.destination, link.network): link for link in links}.values())
+    return list(readable_lines(path, ClusterLink)) if path else []
 
 
 def _file(root: Path, fsid: str) -> Path | None:

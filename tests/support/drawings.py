@@ -8,7 +8,6 @@ from typing import Any
 
 from rich.console import Console, RenderableType
 
-from cephtui.analysis.detectors.ceiling import Ceiling
 from cephtui.analysis.runs.history import History
 from cephtui.analysis.runs.links import Link
 from cephtui.analysis.runs.sides import Side
@@ -16,7 +15,7 @@ from cephtui.analysis.verdicts.conclusion import Judgement
 from cephtui.analysis.verdicts.versus import Versus
 from cephtui.analysis.views.curve import Curve
 from cephtui.analysis.views.matrix import Matrix
-from cephtui.models import Mark, Run
+from cephtui.models import Ceiling, Mark, Run
 from cephtui.models.metrics import Metric
 from cephtui.models.rows import NodeRow, SessionRow
 from cephtui.reports.render.csv import csv_of

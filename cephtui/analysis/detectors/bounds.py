@@ -3,21 +3,62 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal, TypeAlias
 
 from cephtui.frozen import dataclass
 
+Way: TypeAlias = Literal["sends", "receives"]
+Network: TypeAlias = Literal["public", "cluster"]
+Speed: TypeAlias = Callable[[str, Way, Network], float | None]
+"""The bytes a second that a host sends or receives at most in a network; None where that is not known."""
+WAYS: tuple[Way, ...] = ("sends", "receives")
+NETWORKS: tuple[Network, ...] = ("public", "cluster")
+
 
 @dataclass(frozen=True, slots=True)
-class PoolHosts:
-    """The hosts that the data of a pool passes through."""
+class Traffic:
+    """The hosts that a load passes through, and how much of each byte of a client passes each of them."""
 
-    hosts: int
-    """Hosts that have OSDs of the pool, no two copies on the same; at least 2."""
+    direction: str
+    """``write`` or ``read``."""
+    clients: tuple[str, ...]
+    """The hosts of the clients, each once."""
+    shares: Mapping[str, float]
+    """By OSD host the share of all bytes for which it is the primary; together 1. No two copies are on one host."""
     internal: float
     """Bytes that OSDs send each other for each byte of a client."""
-    on_hosts: int = 0
-    """The number of these hosts that are clients, all alike; 0 where all clients are elsewhere."""
+    has_cluster_network: bool = False
+    """Whether the OSDs have another network for themselves."""
+
+    @property
+    def way_of_clients(self) -> Way:
+        """What a client does with the data."""
+        return "sends" if self.direction == "write" else "receives"
+
+    @property
+    def way_of_hosts(self) -> Way:
+        """What an OSD host does with the data of clients."""
+        return "receives" if self.direction == "write" else "sends"
+
+    def is_of_client(self, host: str, way: Way, network: Network) -> bool:
+        """Whether it is a client that sends or receives its own data there."""
+        return (way, network) == (self.way_of_clients, "public") and host in self.clients
+
+    @property
+    def internal_beside(self) -> float:
+        """The bytes between OSDs, for each byte of a client, that pass the links of the clients too."""
+        return 0.0 if self.has_cluster_network else self.internal
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkBound:
+    """The bytes a second that all clients together can have at most, since the links of some hosts are full then."""
+
+    rate: float
+    hosts: tuple[str, ...]
+    way: Way
+    network: Network = "public"
 
 
 def internal_bytes(direction: str, copies: int, data_chunks: int = 1) -> float:
@@ -30,16 +71,45 @@ def internal_bytes(direction: str, copies: int, data_chunks: int = 1) -> float:
     return (copies - 1) / data_chunks
 
 
-def network_rate(link: float, layout: PoolHosts, *, has_cluster_network: bool = False) -> float:
-    """The bytes a second that all clients together can have at most; ``link`` is one of a host, in one direction.
+def network_bounds(traffic: Traffic, speed: Speed) -> Iterator[NetworkBound]:
+    """All bounds that follow from the speeds that are known; the least of them holds.
 
-    ``has_cluster_network``: the OSDs have another network of the same speed for themselves.
+    A slow client bounds itself, and what the OSDs on its host send and receive; other clients go on.
     """
-    hosts, clients = layout.hosts, layout.on_hosts
-    public = (1 - 1 / hosts) / clients if clients else 1 / hosts
-    """The share of each byte that passes the busiest link between clients and OSDs: 1 in ``hosts`` is local."""
-    internal = layout.internal / hosts
-    return link / (max(public, internal) if has_cluster_network else public + internal)
+    if bound := _bound_of_clients(traffic, speed):
+        yield bound
+    for host, share in traffic.shares.items():
+        network: Network = "cluster" if traffic.has_cluster_network else "public"
+        for way in WAYS:
+            if traffic.internal and share and (link := speed(host, way, network)):
+                yield NetworkBound(link / (share * traffic.internal), (host,), way, network)
+        if (rate := _rate_of_host(traffic, host, speed)) is not None:
+            yield NetworkBound(rate, (host,), traffic.way_of_hosts)
+
+
+def _bound_of_clients(traffic: Traffic, speed: Speed) -> NetworkBound | None:
+    """The sum of what the clients can have, each by its own link: an OSD host has its share of the data itself."""
+    rate, internal = 0.0, 0.0
+    for client in traffic.clients:
+        link, share = speed(client, traffic.way_of_clients, "public"), traffic.shares.get(client, 0.0)
+        if link is None or share >= 1:
+            return None
+        rate += link / (1 - share)
+        internal += share * traffic.internal_beside / (1 - share)
+    return NetworkBound(rate / (1 + internal), traffic.clients, traffic.way_of_clients)
+
+
+def _rate_of_host(traffic: Traffic, host: str, speed: Speed) -> float | None:
+    """The rate at which an OSD host's link is full of what it exchanges with clients elsewhere, and with OSDs."""
+    link, share, beside = speed(host, traffic.way_of_hosts, "public"), traffic.shares[host], traffic.internal_beside
+    if link is None or not share:
+        return None
+    if host not in traffic.clients:
+        return link / (share * (1 + beside))
+    own = speed(host, traffic.way_of_clients, "public")
+    if own is None or len(traffic.clients) == 1 or share >= 1:
+        return None  # for all that is known the load is its own
+    return (link + share * own / (1 - share)) / (share * (1 + beside + share * beside / (1 - share)))
 
 
 def placed_rate(capacities: Sequence[float], pgs: Sequence[int], pg_num: int) -> float:

@@ -1,45 +1,31 @@
 """What would limit a run at the latest: a rate that is set, network, OSDs, depth, about the client's CPU. Pure.
 
-Each is an upper bound of a figure from what is known of the run: what a model does not know costs more. Network: the
-bytes that pass the busiest link for each byte of a client, where each object is on the hosts of its copies or chunks
-with equal probability; the link is as it was measured in the session, else as it was last measured in the cluster, else
-as fast as the NIC. Depth: Little's law, with the latency of a single I/O in flight; with one I/O in flight it is the
-limit by itself. CPU: the utilisation law.
+Each is an upper bound of a figure from what was known of the run when it began: what a model does not know costs more.
+Depth: Little's law, with the latency of a single I/O in flight; with one I/O in flight it is the limit by itself. CPU:
+the utilisation law.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, TypeAlias
 
 from cephtui import units
-from cephtui.analysis.detectors.bounds import PoolHosts, internal_bytes, network_rate, placed_rate
+from cephtui.analysis.detectors.bounds import placed_rate
 from cephtui.analysis.detectors.jobs import job_figures
-from cephtui.analysis.runs.batches import host_name, measured, node_names
-from cephtui.analysis.runs.facts import load_of, threads_not_counted, why_invalid
-from cephtui.analysis.runs.links import Link, fastest_link, links_of
+from cephtui.analysis.detectors.network import copies_text, data_chunks, links_before, network_limit
+from cephtui.analysis.runs.batches import measured, node_names
+from cephtui.analysis.runs.facts import Asked, load_of, threads_not_counted, why_invalid
+from cephtui.analysis.runs.links import measures_links
 from cephtui.analysis.statistics.ratio import geometric_mean
-from cephtui.frozen import dataclass
-from cephtui.models import ClusterEnvironment, ClusterLink, Run
+from cephtui.models import FIGURE_MOST, Ceiling, ClusterEnvironment, ClusterLink, Finding, Limit, Run
 from cephtui.models.base import OptionValue
+from cephtui.models.ceilings import LIMITED
+from cephtui.models.findings.measurement import ABOVE_CEILING
 from cephtui.models.metrics import BY_NAME, COMMIT, DIRECTIONS, FLUSH, METRICS, Metric
 from cephtui.tools import TOOLS
 from cephtui.tools.load import Load
 
-Limit: TypeAlias = Literal["the rate that is set", "rbd_qos", "network", "OSDs", "depth", "client CPU"]
-_SET: frozenset[Limit] = frozenset(("the rate that is set", "rbd_qos"))
-"""Limits that the user sets: once reached they come first, whatever else is near."""
-LIMITED = 0.9
-"""The share of a ceiling from which on it limits the run."""
-NEAR = 0.5
-"""The share of a ceiling below which it is not near."""
-TOO_GOOD = 1.05
-"""The share of a ceiling above which the figure or the ceiling is wrong."""
-_MTU, _HEADERS, _FRAME = 1500, 52, 38
-"""Bytes: of a packet where the NIC does not say it, of IP and TCP in it, and of Ethernet around it."""
-_BUSY_CPU = 0.85
-"""The share of one CPU from which on a job's thread may be what limits."""
 _SMALL_BLOCK = 4096
 """Bytes of the writes with which OSDs measure their own capacity."""
 _LARGE_BLOCK = 1 << 20
@@ -62,63 +48,36 @@ _QOS: Mapping[str, tuple[str, Metric]] = {
 """The direction and metric of each limit of an image; an empty direction is of reads and writes together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ceiling:
-    """A figure of a run, and what it can be at most."""
+def ceilings(run: Run, session_runs: Iterable[Run] = (), links: Iterable[ClusterLink] = ()) -> list[Ceiling]:
+    """All ceilings of a run by what was known before it began, the nearest first.
 
-    limit: Limit
-    direction: str
-    metric: Metric
-    measured: float
-    at_most: float
-    basis: str
-    """The facts that the ceiling follows from, in words: ``1 of 3 OSD hosts, size 3``."""
-    has_flushes: bool = False
-    """Whether, with one I/O in flight, flushes take their turns too, whose time is in no latency of an I/O."""
-
-    @property
-    def share(self) -> float:
-        """How much of it was measured; 1 is all of it."""
-        return self.measured / self.at_most
-
-    @property
-    def is_estimate(self) -> bool:
-        """Whether it is no bound: ``about``, not ``at most``."""
-        return self.limit == "client CPU"
-
-    @property
-    def is_itself(self) -> bool:
-        """Whether it is what was measured: with one I/O in flight the next one begins when that has ended."""
-        return self.limit == "depth" and self.measured == self.at_most
-
-    @property
-    def is_set(self) -> bool:
-        """Whether the user wants no more than that."""
-        return self.limit in _SET
-
-    @property
-    def is_known(self) -> bool:
-        """Whether it says how far the run is from a limit. A thread that uses little CPU says nothing of one."""
-        return not self.is_estimate or self.share >= _BUSY_CPU
-
-
-def ceilings(run: Run, session_runs: Iterable[Run] = (), links: Sequence[ClusterLink] = ()) -> list[Ceiling]:
-    """All ceilings that are known of a run, the nearest first.
-
-    ``session_runs`` are the runs of its session, ``links`` what was ever measured in its cluster.
+    ``session_runs`` are the runs of its session, ``links`` what was ever measured in its cluster: of both what is not
+    older than the run is left out, so that what is measured later changes nothing.
     """
-    if why_invalid(run):
+    if why_invalid(run) or measures_links(run):
         return []
-    runs = list(session_runs)
+    runs = [other for other in session_runs if other.started_at < run.started_at]
+    usable_links = links_before(run, runs, links)
     limits = list(_limits_set(run))
     is_held = any(ceiling.share >= LIMITED for ceiling in limits)
     for direction in DIRECTIONS:
         if direction in run.summary.flows:
-            limits += _network(run, direction, runs, links)
+            limits += _network(run, direction, usable_links)
             limits += _osds(run, direction)
             limits += _benched(run, direction, runs)
             limits += _depth(run, direction, runs, is_held=is_held)
     return sorted([*limits, *_client_cpu(run)], key=_order)
+
+
+def bears_on(other: Asked, run: Run) -> bool:
+    """Whether an earlier run of the session may say something of a run, by what it was asked to do.
+
+    It has measured links, or what OSDs write, or the same with one I/O in flight.
+    """
+    tool = TOOLS.get(other.tool)
+    if tool is None:
+        return False
+    return tool.measures_network or "osd" in tool.kinds or _asks_for_one(other, run)
 
 
 def _order(ceiling: Ceiling) -> tuple[bool, float]:
@@ -129,6 +88,22 @@ def _order(ceiling: Ceiling) -> tuple[bool, float]:
 def nearest(ceilings: Iterable[Ceiling]) -> Ceiling | None:
     """The ceiling that the run is nearest to; None where none is known."""
     return next((ceiling for ceiling in ceilings if ceiling.is_known), None)
+
+
+def above_ceilings(ceilings: Iterable[Ceiling]) -> list[Finding]:
+    """A finding for each bound that a run is above."""
+    return [
+        ABOVE_CEILING.found(
+            limit=ceiling.limit,
+            direction=ceiling.direction,
+            metric=ceiling.metric,
+            measured=ceiling.measured,
+            at_most=ceiling.at_most,
+            basis=ceiling.basis,
+        )
+        for ceiling in ceilings
+        if ceiling.is_exceeded
+    ]
 
 
 def has_depth(run: Run) -> bool:
@@ -177,78 +152,9 @@ def _image_limits(run: Run) -> Iterator[Ceiling]:
 # ---------------------------------------------------------------------------------------------- network
 
 
-@dataclass(frozen=True, slots=True)
-class _Speed:
-    """The speed of a node's link."""
-
-    bytes_per_second: float
-    basis: str
-
-
-def _network(run: Run, direction: str, runs: Sequence[Run], earlier_links: Sequence[ClusterLink]) -> Iterator[Ceiling]:
-    links = links_of(runs)
-    speeds = [speed for node in node_names(run) if (speed := _speed(run, node, links, earlier_links))]
-    layout, rates = _layout(run, direction), [speed.bytes_per_second for speed in speeds]
-    if layout is None or len(rates) != len(node_names(run)):
-        return
-    if layout.on_hosts:
-        at_most = network_rate(max(rates), layout, has_cluster_network=bool(run.cluster and run.cluster.networks_apart))
-        where = f"{layout.on_hosts} of {layout.hosts} OSD hosts"
-    else:  # the links of the OSD hosts are not known
-        at_most, where = sum(rates), f"{len(rates)} client{'s' * (len(rates) > 1)}"
-    fastest = max(speeds, key=lambda speed: speed.bytes_per_second)
-    basis = f"from {where}, {_copies(run.cluster)}, {fastest.basis}"
-    yield from _ceiling(run, "network", direction, _BANDWIDTH, at_most, basis)
-
-
-def _speed(run: Run, node: str, links: Sequence[Link], earlier_links: Sequence[ClusterLink]) -> _Speed | None:
-    """The speed measured in the session, else in another, else that of the fastest NIC; None where none is known."""
-    if link := fastest_link(links, node):
-        return _measured(link.bandwidth_bytes, f"#{link.runs[-1]}")
-    host = host_name(run, node)
-    links_of_host = [
-        link for link in earlier_links if host in (link.source, link.destination) and link.network != "cluster"
-    ]
-    if last := max(links_of_host, key=lambda link: link.bandwidth_bytes, default=None):
-        return _measured(last.bandwidth_bytes, f"{last.session}/{last.run}, {last.measured_at:%Y-%m-%d}")
-    environment = run.environment.get(node)
-    nics, mtus = (environment.nic_bits_per_second, environment.nic_mtu) if environment else ({}, {})
-    speeds = ((bits, max(_MTU, mtus.get(name, _MTU))) for name, bits in nics.items())
-    bits, mtu = max(speeds, default=(0, _MTU))
-    payload = round((mtu - _HEADERS) / (mtu + _FRAME), 2)
-    return _Speed(bits * payload / 8, f"NIC {units.bit_rate(bits)} x {payload}") if bits else None
-
-
-def _measured(bandwidth_bytes: float, where: str) -> _Speed:
-    return _Speed(bandwidth_bytes, f"link {units.link_rate(bandwidth_bytes)} as measured ({where})")
-
-
-def _layout(run: Run, direction: str) -> PoolHosts | None:
-    """The hosts of the pool; None where they are not known, or only some of the nodes are OSD hosts."""
-    cluster = run.cluster
-    if cluster is None or cluster.failure_domain != "host" or len(cluster.osds_by_host) < 2:
-        return None
-    copies, chunks = cluster.pool.get("size"), _data_chunks(cluster)
-    if not isinstance(copies, int) or chunks is None or copies > len(cluster.osds_by_host):
-        return None
-    hosts = {host.partition(".")[0] for host in cluster.osds_by_host}
-    names = [host_name(run, node).partition(".")[0] in hosts for node in node_names(run)]
-    if any(names) and not all(names):
-        return None
-    return PoolHosts(len(cluster.osds_by_host), internal_bytes(direction, copies, chunks), sum(names))
-
-
-def _data_chunks(cluster: ClusterEnvironment) -> int | None:
-    if cluster.pool.get("type") == "replicated":
-        return 1
-    chunks = cluster.pool_settings.get("ec k", "")
-    return int(chunks) if chunks.isdecimal() and 0 < len(chunks) < 3 and int(chunks) else None
-
-
-def _copies(cluster: ClusterEnvironment | None) -> str:
-    assert cluster is not None
-    chunks, size = _data_chunks(cluster), cluster.pool.get("size")
-    return f"size {size}" if chunks == 1 or chunks is None else f"EC {chunks}+{int(str(size)) - chunks}"
+def _network(run: Run, direction: str, links: Sequence[ClusterLink]) -> Iterator[Ceiling]:
+    if limit := network_limit(run, direction, links):
+        yield from _ceiling(run, "network", direction, _BANDWIDTH, limit.at_most, limit.basis)
 
 
 # ---------------------------------------------------------------------------------------------- OSDs
@@ -264,14 +170,14 @@ def _osds(run: Run, direction: str) -> Iterator[Ceiling]:
     if load.block_bytes < _SMALL_BLOCK or not isinstance(pg_num, int) or not all(capacities) or not capacities:
         return
     at_most = placed_rate([capacity or 0.0 for capacity in capacities], list(cluster.pgs_by_osd.values()), pg_num)
-    basis = f"{len(capacities)} OSDs, {_CAPACITY}*, {pg_num} PGs, {_copies(cluster)}"
+    basis = f"{len(capacities)} OSDs, {_CAPACITY}*, {pg_num} PGs, {copies_text(cluster)}"
     yield from _ceiling(run, "OSDs", direction, _IOPS, at_most, basis)
 
 
 def _benched(run: Run, direction: str, runs: Sequence[Run]) -> Iterator[Ceiling]:
     """The ceiling of writes by what each OSD has written to its own store in large blocks, in a run of the session."""
     cluster = run.cluster
-    pg_num, chunks = (cluster.pool.get("pg_num"), _data_chunks(cluster)) if cluster else (None, None)
+    pg_num, chunks = (cluster.pool.get("pg_num"), data_chunks(cluster)) if cluster else (None, None)
     if cluster is None or direction != "write" or not isinstance(pg_num, int) or chunks is None:
         return
     load = load_of(run)
@@ -282,7 +188,7 @@ def _benched(run: Run, direction: str, runs: Sequence[Run]) -> Iterator[Ceiling]
     at_most, number = max(
         ((chunks * placed_rate(rates, placed, pg_num), o.run) for o, rates in benches), default=(0.0, 0)
     )
-    basis = f"{len(placed)} OSDs, what each wrote in #{number}, {pg_num} PGs, {_copies(cluster)}"
+    basis = f"{len(placed)} OSDs, what each wrote in #{number}, {pg_num} PGs, {copies_text(cluster)}"
     yield from _ceiling(run, "OSDs", direction, _BANDWIDTH, at_most, basis)
 
 
@@ -323,7 +229,7 @@ def _depth(run: Run, direction: str, runs: Sequence[Run], *, is_held: bool) -> I
         basis = f"one I/O in flight on each node{', and flushes between' * has_flushes}"
         for rate in measured([run], direction, _IOPS):
             if rate:
-                yield Ceiling("depth", direction, _IOPS, rate, rate, basis, has_flushes)
+                yield _made("depth", direction, _IOPS, rate, rate, basis, has_flushes=has_flushes)
         return
     in_flight = load.depth * load.jobs * len(node_names(run)) if load else 0
     alone = [other for other in runs if _is_alone(other, run)]
@@ -338,20 +244,22 @@ def _depth(run: Run, direction: str, runs: Sequence[Run], *, is_held: bool) -> I
 
 def _is_alone(other: Run, run: Run) -> bool:
     """Whether another run did the same with one I/O in flight on each node, under the same conditions."""
-    load, load_of_run = load_of(other), load_of(run)
     return (
-        load is not None
-        and load_of_run is not None
-        and load.depth * load.jobs == 1
-        and (other.tool, _but_for_depth(other)) == (run.tool, _but_for_depth(run))
-        and (other.target, node_names(other)) == (run.target, node_names(run))
+        _asks_for_one(other, run)
+        and node_names(other) == node_names(run)
         and (other.cluster.pool if other.cluster else None) == (run.cluster.pool if run.cluster else None)
         and _commits(other) == _commits(run)
         and not why_invalid(other)
     )
 
 
-def _but_for_depth(run: Run) -> Mapping[str, OptionValue]:
+def _asks_for_one(other: Asked, run: Run) -> bool:
+    """Whether another run had the options of a run but for one I/O in flight on each node."""
+    load = load_of(other) if (other.tool, other.target) == (run.tool, run.target) else None
+    return load is not None and load.depth * load.jobs == 1 and _but_for_depth(other) == _but_for_depth(run)
+
+
+def _but_for_depth(run: Asked) -> Mapping[str, OptionValue]:
     """The options that decide how long one I/O takes, whatever is in flight beside it and for however long."""
     tool = TOOLS[run.tool]
     other = {tool.depth_option, tool.jobs_option, *_LENGTHS}
@@ -379,12 +287,24 @@ def _client_cpu(run: Run) -> Iterator[Ceiling]:
     if most > 0 and flows:
         direction = max(flows, key=lambda name: flows[name])
         basis = f"on {node} each job's own thread used {100 * most:.0f} % of one CPU{threads_not_counted(run)}"
-        yield Ceiling("client CPU", direction, _IOPS, flows[direction], flows[direction] / most, basis)
+        at_most = flows[direction] / most
+        yield _made("client CPU", direction, _IOPS, flows[direction], at_most, basis, is_estimate=True)
 
 
-def _ceiling(run: Run, limit: Limit, direction: str, metric: Metric, at_most: float, basis: str) -> Iterator[Ceiling]:
+def _ceiling(
+    run: Run, limit: Limit, direction: str, metric: Metric, at_most: float | None, basis: str
+) -> Iterator[Ceiling]:
     """The ceiling, unless the run has no such figure; without a direction it is of reads and writes together."""
     flows = [direction] if direction else [name for name in DIRECTIONS if name in run.summary.flows]
     values = [value for flow in flows for value in measured([run], flow, metric)]
-    if sum(values) > 0 and 0 < at_most < math.inf:
-        yield Ceiling(limit, " and ".join(flows), metric, sum(values), at_most, basis)
+    if sum(values) > 0 and (at_most is None or 0 < at_most < FIGURE_MOST):
+        yield _made(limit, " and ".join(flows), metric, sum(values), at_most, basis)
+
+
+def _made(
+    limit: Limit, direction: str, metric: Metric, measured: float, at_most: float | None, basis: str, **flags: bool
+) -> Ceiling:
+    return Ceiling.model_validate(
+        {"limit": limit, "direction": direction, "metric": metric.name, "measured": measured, "at_most": at_most}
+        | {"basis": basis, **flags}
+    )

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
+from cephtui.models.base import OptionValue
 from cephtui.models.plan import Step
 from cephtui.models.run import Run
 from cephtui.tools import TOOLS
 from cephtui.tools.load import Load
 from cephtui.units import parse_size
+
+
+class Asked(Protocol):
+    """What a step or a run was asked to do; or as much of it as was read."""
+
+    @property
+    def tool(self) -> str:
+        """The name of the tool."""
+
+    @property
+    def target(self) -> str:
+        """What is tested, as it is typed."""
+
+    @property
+    def options(self) -> dict[str, OptionValue]:
+        """The options of the tool."""
 
 
 def why_invalid(run: Run) -> str:
@@ -16,7 +35,7 @@ def why_invalid(run: Run) -> str:
     return next((finding.text for finding in run.findings if finding.level == "invalidates"), "")
 
 
-def load_of(step: Step | Run) -> Load | None:
+def load_of(step: Asked) -> Load | None:
     """The load on the target; None for an unknown tool, or options changed by hand."""
     try:
         return TOOLS[step.tool].bind(step.options).load()

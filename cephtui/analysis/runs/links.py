@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
 
-from cephtui.analysis.runs.batches import node_names
+from cephtui.analysis.runs.batches import host_name, node_names
 from cephtui.analysis.runs.facts import why_invalid
 from cephtui.analysis.statistics.ratio import geometric_mean
 from cephtui.frozen import dataclass
-from cephtui.models import Run, Total
+from cephtui.models import ClusterLink, HostNics, NodeEnvironment, Run, Total
+from cephtui.models.findings.client import NETWORK_UNKNOWN
 from cephtui.stats import mean_of_known
 from cephtui.tools import TOOLS
 
@@ -103,9 +104,31 @@ def _marked(link: Link, links_of_kind: Sequence[Link]) -> Link:
     return replace(link, is_slowest=True, below_median=1 - link.bandwidth_bytes / middle if middle else 0.0)
 
 
-def fastest_link(links: Iterable[Link], node: str) -> Link | None:
-    """The fastest of a node's links in the public network, measured one direction at a time; None without any."""
-    links_of_node = [
-        link for link in links if node in link.ends and link.network != "cluster" and not link.is_bidirectional
+def cluster_links(run: Run) -> list[ClusterLink]:
+    """The links that a run has measured one direction at a time, between hosts by their own names, with their NICs.
+
+    A link at an address that was typed, or of which no network is known, may be in any network: it is none.
+    """
+    is_placed = not any(finding.code == NETWORK_UNKNOWN.code for finding in run.findings)
+    return [
+        ClusterLink(
+            source=host_name(run, link.source),
+            destination=host_name(run, link.destination),
+            network=link.network,
+            bandwidth_bytes=link.bandwidth_bytes,
+            session=run.session,
+            run=run.run,
+            measured_at=run.started_at,
+            source_nics=nics_of(run.environment.get(link.source)),
+            destination_nics=nics_of(run.environment.get(link.destination)),
+        )
+        for link in links_of([run])
+        if is_placed and link.network and not link.is_bidirectional
     ]
-    return max(links_of_node, key=lambda link: link.bandwidth_bytes, default=None)
+
+
+def nics_of(environment: NodeEnvironment | None) -> HostNics | None:
+    """The NICs of a node; None where nothing is known of them."""
+    if environment is None or not (environment.nic_bits_per_second or environment.nic_mtu):
+        return None
+    return HostNics(bits_per_second=environment.nic_bits_per_second, mtu=environment.nic_mtu)

@@ -24,6 +24,18 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
         {"figure": "IOPS", "before": 1000.0, "after": 600.0, "whole": 800.0, "settled": 600.0},
         {"figure": "IOPS", "before": 20.0, "after": 600.0, "whole": 400.0, "settled": 600.0},
     ),
+    "above-ceiling": (
+        {
+            "limit": "network",
+            "direction": "write",
+            "metric": "bandwidth_bytes",
+            "measured": 30e6,
+            "at_most": 9.6e6,
+            "basis": "from 1 of 3 OSD hosts, size 2, pve1 sends: 76.5 Mbit/s to pve2",
+        },
+        {"limit": "OSDs", "direction": "write", "metric": "iops", "measured": 3e4, "at_most": 2e4, "basis": "3 OSDs"},
+        {"limit": "depth", "direction": "read", "metric": "iops", "measured": 3e4, "at_most": 2e4, "basis": "#1"},
+    ),
     "stalled": (
         {"seconds": 4.0, "everywhere": True, "mark": "osd.1 frozen", "marked_seconds": 16.0},
         {"seconds": 4.0, "nodes": ("pve1", "pve2"), "to_the_end": True},

@@ -7,11 +7,10 @@ from itertools import chain
 from pathlib import Path
 
 from cephtui import units
-from cephtui.analysis.detectors.ceiling import Ceiling, ceilings
 from cephtui.analysis.runs.history import History
 from cephtui.analysis.verdicts.conditions import image_limits_text, spread_of_seconds
 from cephtui.frozen import dataclass
-from cephtui.models import Mark, Model, NodeEnvironment, Run, Sample, Seconds, Total
+from cephtui.models import Ceiling, Mark, Model, NodeEnvironment, Run, Sample, Seconds, Total
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS
 from cephtui.reports.blocks import (
     Block,
@@ -48,7 +47,7 @@ from cephtui.reports.words.text import (
     written,
 )
 from cephtui.sessions import store
-from cephtui.sessions.cluster_links import kept_links
+from cephtui.sessions.ceilings import ceilings_of
 from cephtui.sessions.histograms import read_histograms
 from cephtui.stats import Buckets
 from cephtui.tools import TOOLS
@@ -274,7 +273,7 @@ def saved_run_view(directory: Path, number: int) -> View:
     def details() -> RunDetails:
         return RunDetails(
             marks,
-            ceilings(run, store.read_runs(directory)[0], kept_links(directory.parent, run)),
+            ceilings_of(directory, run),
             store.read_history(directory, number),
             read_histograms(directory, run),
         )

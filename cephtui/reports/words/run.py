@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from cephtui import units
-from cephtui.analysis.detectors.ceiling import LIMITED, NEAR, TOO_GOOD, Ceiling, has_depth, nearest
+from cephtui.analysis.detectors.ceiling import has_depth, nearest
 from cephtui.analysis.runs.facts import load_of, threads_not_counted
-from cephtui.models import DiskUse, LatencyShare, NodeResult, Run, Total
+from cephtui.models import Ceiling, DiskUse, LatencyShare, NodeResult, Run, Total
+from cephtui.models.ceilings import LIMITED, NEAR
 from cephtui.models.metrics import BY_NAME
 from cephtui.reports.words.text import cut
 
 _UNKNOWN = "none known"
-_OF_DEPTH = "to see the limit of the depth, measure the same with one I/O in flight in this session"
+_OF_DEPTH = "to see the limit of the depth, first measure the same with one I/O in flight in this session"
 _ONE_IN_FLIGHT = "with one I/O in flight on each node the next I/O begins when the one before it has ended"
 _WITH_FLUSHES = "with one I/O in flight on each node each I/O and each flush waits for the one before it"
 
@@ -29,9 +30,9 @@ def _line(ceiling: Ceiling) -> str:
     """``network 58 %: write 512 MiB/s, at most 882 MiB/s (from 1 of 3 OSD hosts, size 3, NIC 10.0 Gbit/s x 0.94)``."""
     share = f"{ceiling.limit} {100 * ceiling.share:,.0f} %"
     if not ceiling.is_known:
-        return f"{ceiling.limit}: {ceiling.basis}"
-    value, most = ceiling.metric.as_text(ceiling.measured), ceiling.metric.as_text(ceiling.at_most)
-    what = f"{value} IOPS" if ceiling.metric.unit == "IO/s" else value
+        return f"{ceiling.limit}: {'' if ceiling.at_most else 'not known: '}{ceiling.basis}"
+    value, most = ceiling.figure.as_text(ceiling.measured), ceiling.figure.as_text(ceiling.at_most)
+    what = f"{value} IOPS" if ceiling.figure.unit == "IO/s" else value
     return (
         f"{share}: {ceiling.direction} {what}, {'about' if ceiling.is_estimate else 'at most'} {most} ({ceiling.basis})"
     )
@@ -41,7 +42,7 @@ def _conclusion(nearest: Ceiling) -> str:
     limit, share = nearest.limit, nearest.share
     if nearest.is_itself:
         return f"limited by {limit}: {_WITH_FLUSHES if nearest.has_flushes else _ONE_IN_FLIGHT}"
-    if share > TOO_GOOD and not nearest.is_estimate and not nearest.is_set:
+    if nearest.is_exceeded:
         return f"above its own ceiling ({limit}): cache, compression, thin data or a wrong ceiling"
     if share >= LIMITED:
         return f"limited by {limit}"

@@ -29,7 +29,16 @@ LEVELS = {
         *("rate-set", "slow-job", "space", "unkillable", "unsaved", "zeros"),
     },
     "limits": {
-        *("caches", "cluster-silent", "coarse", "errors", "errors-counted", "failed-ops", "file-system-cache"),
+        *(
+            "above-ceiling",
+            "caches",
+            "cluster-silent",
+            "coarse",
+            "errors",
+            "errors-counted",
+            "failed-ops",
+            "file-system-cache",
+        ),
         *("first-byte", "health-speed", "in-flight", "left-changed", "no-seconds", "node-ended", "not-settled"),
         *("osd-down", "osd-out", "other-clients", "overrun", "pgs", "pgs-inactive", "pgs-split", "rate-limited"),
         *("recovery", "scrub", "short", "slow-ops", "snaptrim", "stalled", "stuck", "unreadable", "unverified"),

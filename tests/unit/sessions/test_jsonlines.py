@@ -237,6 +237,7 @@ def test_the_schema_has_the_events_and_their_keys() -> None:
         has_all_options=True,
         span_bytes=4096,
         user="admin",
+        ceilings=(),
     )
     sample = replace(SAMPLE, missing=("b",), other={"delete": Interval(3, 0, 3.0, 0.0)})
     sample = replace(sample, jobs=(JobSample("osd.3", "write", 4, 4096, 0.5),))

@@ -245,9 +245,9 @@ def _ceilings(material: Material) -> tuple[Block, ...]:
             name,
             ceiling.limit,
             f"{100 * ceiling.share:,.0f} %",
-            f"{ceiling.direction} {ceiling.metric.title}",
-            ceiling.metric.as_text(ceiling.measured),
-            f"{'about' if ceiling.is_estimate else 'at most'} {ceiling.metric.as_text(ceiling.at_most)}",
+            f"{ceiling.direction} {ceiling.figure.title}",
+            ceiling.figure.as_text(ceiling.measured),
+            f"{'about' if ceiling.is_estimate else 'at most'} {ceiling.figure.as_text(ceiling.at_most)}",
             ceiling.basis,
         )
         for name, ceilings in material.ceilings.items()

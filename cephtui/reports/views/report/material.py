@@ -12,7 +12,6 @@ from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 
-from cephtui.analysis.detectors.ceiling import Ceiling, ceilings
 from cephtui.analysis.detectors.slowest import osd_latency
 from cephtui.analysis.runs.batches import group, in_time_order, name_of
 from cephtui.analysis.runs.change import Change
@@ -22,7 +21,7 @@ from cephtui.analysis.verdicts.guided_check import criteria_of
 from cephtui.analysis.verdicts.versus import Versus, conclude_versus
 from cephtui.analysis.views.matrix import OsdLatencies
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterSample, Mark, Run, Sample
+from cephtui.models import Ceiling, ClusterSample, Mark, Run, Sample
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.study import Ordered
@@ -31,7 +30,7 @@ from cephtui.reports.drawn.sparks import bucket
 from cephtui.reports.masking.mask import Mask, anonymous, names_in
 from cephtui.reports.views.charts import Line
 from cephtui.sessions import store
-from cephtui.sessions.cluster_links import kept_links
+from cephtui.sessions.ceilings import ceilings_of
 from cephtui.sessions.expected import judge_expected
 from cephtui.sessions.saved_changes import NoChange, SavedChange, change_of_session
 from cephtui.sessions.studies import ordered_in, read_studies
@@ -236,7 +235,7 @@ def _material(
         made_at=at,
         title=title,
         seconds=lambda name: _seconds(root, name),
-        ceilings=_ceilings(root, points, in_sessions),
+        ceilings=_ceilings(root, points),
         expected=_expected(root, ordered, in_sessions, at),
         sides=("before", "after") if all(change.is_in_order for change in changes) else ("A", "B"),
     )
@@ -252,15 +251,11 @@ def _expected(root: Path, runs: Sequence[Run], in_sessions: Sequence[Run], at: d
     return tuple(expected)
 
 
-def _ceilings(
-    root: Path, points: Iterable[Sequence[Run]], in_sessions: Sequence[Run]
-) -> dict[str, tuple[Ceiling, ...]]:
+def _ceilings(root: Path, points: Iterable[Sequence[Run]]) -> dict[str, tuple[Ceiling, ...]]:
     """Ceilings of the last run of each point, where any is known."""
     nearest = {}
     for run in (runs[-1] for runs in points):
-        runs_of_session = [other for other in in_sessions if other.session == run.session]
-        ceilings_of_run = ceilings(run, runs_of_session, kept_links(root, run))
-        if known := tuple(ceiling for ceiling in ceilings_of_run if ceiling.is_known):
+        if known := tuple(ceiling for ceiling in ceilings_of(root / run.session, run) if ceiling.is_known):
             nearest[name_of(run)] = known
     return nearest
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from cephtui.analysis.detectors.bounds import PoolHosts, internal_bytes, network_rate, placed_rate
-from cephtui.analysis.detectors.ceiling import Ceiling, ceilings
+from cephtui.analysis.detectors.bounds import Traffic, internal_bytes, network_bounds, placed_rate
+from cephtui.analysis.detectors.ceiling import ceilings
 from cephtui.cli.verbs import cli
-from cephtui.models import ClusterEnvironment, Finding, JobResult, NodeEnvironment, Run, Summary, Total
+from cephtui.models import Ceiling, ClusterEnvironment, Finding, JobResult, NodeEnvironment, Run, Summary, Total
 from cephtui.reports.words.run import ceiling_lines, client_facts
 from tests.support.golden import Golden
 from tests.support.runs import nodes, run, total
@@ -48,15 +48,28 @@ def counted(hosts: int, copies: int, chunks: int, clients: int, direction: str, 
     return float(LINK * OBJECTS / busiest)
 
 
+def rate(hosts: int, coding: tuple[int, int], clients: int, direction: str, *, apart: bool = False) -> float:
+    """The least bound where all links have the same speed; ``clients`` as above."""
+    copies, chunks = coding
+    names = [f"pve{number}" for number in range(hosts)]
+    traffic = Traffic(
+        direction,
+        tuple(names[:clients]) if clients else tuple(f"client{number}" for number in range(2 * hosts)),
+        dict.fromkeys(names, 1 / hosts),
+        internal_bytes(direction, copies, chunks),
+        apart,
+    )
+    return min(bound.rate for bound in network_bounds(traffic, lambda *end: LINK))
+
+
 @pytest.mark.parametrize("apart", [False, True], ids=["one network", "two networks"])
 @pytest.mark.parametrize("direction", ["read", "write"])
 @pytest.mark.parametrize(("hosts", "coding"), LAYOUTS, ids=str)
 def test_the_network_is_full_when_its_busiest_link_is(hosts: int, coding: str, direction: str, apart: bool) -> None:
     copies, chunks = CODINGS[coding]
     for clients in (0, 1, 2, hosts):
-        layout = PoolHosts(hosts, internal_bytes(direction, copies, chunks), clients)
         expected = counted(hosts, copies, chunks, clients, direction, apart=apart)
-        assert network_rate(LINK, layout, has_cluster_network=apart) == pytest.approx(expected, rel=0.03), clients
+        assert rate(hosts, (copies, chunks), clients, direction, apart=apart) == pytest.approx(expected, rel=0.03)
 
 
 EXAMPLES = [
@@ -72,8 +85,47 @@ EXAMPLES = [
 def test_the_examples_of_three_hosts(
     hosts: int, direction: str, copies: int, chunks: int, clients: int, links: float
 ) -> None:
-    layout = PoolHosts(hosts, internal_bytes(direction, copies, chunks), clients)
-    assert network_rate(1.0, layout) == pytest.approx(links)
+    assert rate(hosts, (copies, chunks), clients, direction) == pytest.approx(links * LINK)
+
+
+@pytest.mark.parametrize(
+    ("direction", "clients", "slow", "rate", "full"),
+    [
+        ("write", "xy", {("x", "sends"): 1.0, ("y", "sends"): 2.0}, 3.0, ("x", "y")),
+        ("write", "xyzw", {("x", "receives"): 1.0}, 10.0, ("a",)),
+        ("read", "xy", {("x", "receives"): 1.0}, 11.0, ("x", "y")),
+        ("read", "x", {("x", "sends"): 1.0}, 10.0, ("x",)),
+        ("write", "xy", {("a", "receives"): 1.0}, 1.0, ("a",)),
+        ("write", "xy", {("a", "sends"): 1.0}, 1.5, ("a",)),
+        ("read", "xyzw", {("a", "sends"): 1.0}, 3.0, ("a",)),
+        ("read", "x", {("a", "receives"): 1.0}, 10.0, ("x",)),
+        ("write", "a", {("a", "sends"): 1.0}, 0.75, ("a",)),
+        ("write", "a", {("a", "receives"): 1.0}, 1.5, ("a",)),
+        ("read", "a", {("a", "receives"): 1.0}, 1.5, ("a",)),
+        ("read", "a", {("a", "sends"): 1.0}, 15.0, ("a",)),
+        ("write", "ab", {("a", "receives"): 1.0}, 1.5, ("a",)),
+        ("read", "ab", {("a", "sends"): 1.0}, 18.0, ("a",)),
+        ("write", "abc", {("b", "sends"): 1.0}, 1.5, ("b",)),
+    ],
+    ids=str,
+)
+def test_each_hop_counts_in_the_direction_that_the_load_uses(
+    direction: str, clients: str, slow: Mapping[tuple[str, str], float], rate: float, full: tuple[str, ...]
+) -> None:
+    """Three OSD hosts, a to c, with size 3; links of 10 but for a slow one."""
+    internal = internal_bytes(direction, 3)
+    traffic = Traffic(direction, tuple(clients), dict.fromkeys("abc", 1 / 3), internal)
+    bounds = network_bounds(traffic, lambda host, way, network: slow.get((host, way), 10.0))
+    least = min(bounds, key=lambda bound: bound.rate)
+    assert least.rate == pytest.approx(rate)
+    assert least.hosts == full
+
+
+def test_of_a_link_that_is_not_known_there_is_no_bound() -> None:
+    traffic = Traffic("write", ("x", "y"), dict.fromkeys("abc", 1 / 3), 2.0)
+    known = {("x", "sends"): 5.0, ("a", "receives"): 4.0}
+    bounds = list(network_bounds(traffic, lambda host, way, network: known.get((host, way))))
+    assert [(bound.hosts, bound.rate) for bound in bounds] == [(("a",), pytest.approx(6.0)), (("a",), 4.0)]
 
 
 def test_the_osd_with_the_most_pgs_for_its_capacity_is_full_first() -> None:
@@ -115,6 +167,11 @@ def limits_of(run: Run, *of_session: Run) -> dict[str, Ceiling]:
     return {ceiling.limit: ceiling for ceiling in ceilings(run, of_session)}
 
 
+def most(ceiling: Ceiling) -> float:
+    assert ceiling.at_most
+    return ceiling.at_most
+
+
 def test_larger_packets_carry_more_of_a_link() -> None:
     large = NIC.model_copy(update={"nic_mtu": {"eno1": 1500, "bond0": 9000}})
     network = limits_of(wrote(bandwidth=440e6, environment={"pve1": large}))["network"]
@@ -139,7 +196,18 @@ def test_all_hosts_and_hosts_elsewhere() -> None:
     outside = {"pve1": NIC.model_copy(update={"hostname": "client"})}
     assert limits_of(wrote(nodes=nodes(*names), environment=inside))["network"].at_most == pytest.approx(1.125 * LINK)
     assert limits_of(wrote(environment=outside))["network"].at_most == pytest.approx(LINK)
-    assert "network" not in limits_of(wrote(nodes=nodes(*names), environment=inside | outside))
+    mixed = limits_of(wrote(nodes=nodes(*names), environment=inside | outside))["network"]
+    assert mixed.at_most == pytest.approx(1.125 * LINK)
+    assert mixed.basis.startswith("from 3 clients, size 3, pve2 receives: NIC 10.0 Gbit/s x 0.94")
+    by_osd = CLUSTER.model_copy(update={"failure_domain": "osd"})
+    assert limits_of(wrote(cluster=by_osd, environment=outside))["network"].at_most == pytest.approx(LINK)
+
+
+def test_a_host_with_more_osds_is_the_primary_of_more() -> None:
+    hosts = {"pve1": 4, "pve2": 1, "pve3": 1, "pve4": 2}
+    uneven = environment(osds_by_host=hosts, pool={**CLUSTER.pool, "size": 2})
+    network = limits_of(wrote(**uneven))["network"]
+    assert network.at_most == pytest.approx(LINK / (1 - 1 / 2 + 1 / 2))
 
 
 def test_networks_apart_and_erasure_coding() -> None:
@@ -191,21 +259,21 @@ def benched(number: int, *rates: float, block: str = "4M") -> Run:
 
 def test_the_osds_by_what_each_wrote_in_the_session() -> None:
     """The slowest one is in all PGs of size 3 on three OSDs; of several runs the fastest is the bound."""
-    large = wrote(bandwidth=50e6, options=LARGE)
+    large = wrote(9, bandwidth=50e6, options=LARGE)
     others = [benched(2, 300e6, 100e6, 200e6), benched(3, 300e6, 90e6, 200e6)]
-    (found,) = [each for each in ceilings(large, others) if each.limit == "OSDs" and each.metric.unit == "B/s"]
+    (found,) = [each for each in ceilings(large, others) if each.limit == "OSDs" and each.figure.unit == "B/s"]
     assert (found.direction, found.at_most, found.share) == ("write", 100e6, 0.5)
     assert found.basis == "3 OSDs, what each wrote in #2, 32 PGs, size 3"
     coded = CLUSTER.model_copy(update={"pool": {**CLUSTER.pool, "type": "erasure"}, "pool_settings": {"ec k": "2"}})
-    known = ceilings(wrote(bandwidth=5e6, cluster=coded, options=LARGE), others)
-    (found,) = [each for each in known if each.metric.unit == "B/s" and each.limit == "OSDs"]
+    known = ceilings(wrote(9, bandwidth=5e6, cluster=coded, options=LARGE), others)
+    (found,) = [each for each in known if each.figure.unit == "B/s" and each.limit == "OSDs"]
     assert found.at_most == 200e6, "each OSD takes half of an object"
 
 
 @pytest.mark.parametrize("other", [benched(2, 1e8, 1e8), benched(2, 1e8, 1e8, 1e8, block="4k")])
 def test_not_all_osds_or_small_blocks_are_no_ceiling(other: Run) -> None:
     assert [
-        each for each in ceilings(wrote(bandwidth=5e6, options=LARGE), [other]) if "what each wrote" in each.basis
+        each for each in ceilings(wrote(9, bandwidth=5e6, options=LARGE), [other]) if "what each wrote" in each.basis
     ] == []
 
 
@@ -233,7 +301,7 @@ def test_an_osd_has_the_capacity_of_its_class() -> None:
     at_most = {}
     for name in ("hdd", "ssd", "nvme"):
         classes = environment(config=both, class_by_osd=dict.fromkeys("012", name))
-        at_most[name] = limits_of(wrote(100, **classes))["OSDs"].at_most
+        at_most[name] = most(limits_of(wrote(100, **classes))["OSDs"])
     assert at_most["ssd"] == at_most["nvme"] == 40 * at_most["hdd"]
     assert limits_of(wrote(100, **environment(config=both, osds_by_class={"hdd": 3})))["OSDs"].at_most == at_most["hdd"]
     for unlike in ({}, {"class_by_osd": {"0": "ssd", "1": "ssd"}}, {"class_by_osd": dict.fromkeys("012", "fast")}):
@@ -290,7 +358,7 @@ def test_the_time_of_one_io_has_its_flush_in_it_or_there_is_no_such_ceiling(gold
     few, deep = flushed(1, 1, 8, flushes=107), flushed(4, 2, 8, flushes=107)
     assert "depth" not in limits_of(deep, few)
     assert (limits_of(few)["depth"].has_flushes, limits_of(alone(1, 0.001))["depth"].has_flushes) == (True, False)
-    elsewhere = replace(limits_of(few)["depth"], basis="masked")
+    elsewhere = limits_of(few)["depth"].model_copy(update={"basis": "masked"})
     assert ceiling_lines([elsewhere])[-1] == ceiling_lines(ceilings(few))[-1]
     golden.same(ceiling_lines(ceilings(few))[-1])
     golden.same(ceiling_lines(ceilings(deep, [few]), [deep])[-1])
@@ -328,7 +396,7 @@ def test_a_rate_that_is_set_and_reached_is_the_limit(
     options: dict[str, Any], measured: dict[str, Any], line: str, golden: Golden
 ) -> None:
     """Also where something else is as near: nobody asked for more."""
-    value = wrote(options={"rw": "randwrite", "bs": "4k", "iodepth": 64, **options}, latency=0.001, **measured)
+    value = wrote(9, options={"rw": "randwrite", "bs": "4k", "iodepth": 64, **options}, latency=0.001, **measured)
     lines = ceiling_lines(ceilings(value, [alone(2, 0.6)]))
     assert lines[0].partition(": ")[2] == line
     golden.same(lines[-1])
@@ -358,13 +426,13 @@ def test_the_limits_of_images_are_limits(golden: Golden) -> None:
 
 @pytest.mark.parametrize(("block", "is_one"), [("4k", False), ("16k", False), ("64k", True), ("4M", True)])
 def test_what_osds_wrote_in_large_blocks_is_no_ceiling_of_small_ones(block: str, is_one: bool) -> None:
-    value = wrote(bandwidth=5e6, options={"rw": "randwrite", "bs": block, "iodepth": 64})
+    value = wrote(9, bandwidth=5e6, options={"rw": "randwrite", "bs": block, "iodepth": 64})
     known = [each for each in ceilings(value, [benched(2, 1e8, 1e8, 1e8)]) if "what each wrote" in each.basis]
     assert bool(known) is is_one
 
 
 def test_below_half_of_all_ceilings_no_limit_is_named(golden: Golden) -> None:
-    lines = ceiling_lines(ceilings(wrote(iops=4_000.0, cluster=None), [alone(1, 0.002, cluster=None)]))
+    lines = ceiling_lines(ceilings(wrote(9, iops=4_000.0, cluster=None), [alone(1, 0.002, cluster=None)]))
     golden.same(lines[-1])
 
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cephtui.analysis.detectors.ceiling import ceilings
-from cephtui.analysis.runs.links import Link, fastest_link, links_of
+from cephtui.analysis.runs.links import Link, links_of, nics_of
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import judge_sides
 from cephtui.analysis.views.matrix import matrix_of
 from cephtui.cli.commands.show import show_saved
 from cephtui.cli.emit import Output
-from cephtui.models import NodeEnvironment, NodeResult, Run, Summary, Total
+from cephtui.models import Ceiling, ClusterLink, HostNics, NodeEnvironment, NodeResult, Run, Summary, Total
+from cephtui.models.findings.client import NETWORK_UNKNOWN
 from cephtui.models.metrics import BY_NAME
 from cephtui.reports.blocks import Block, Table, Text, plain_text
 from cephtui.reports.views.links import link_rows, links_blocks
@@ -25,6 +27,7 @@ from cephtui.reports.views.matrix import column_titles
 from cephtui.reports.views.report.content import document_of
 from cephtui.reports.views.report.material import Material
 from cephtui.reports.views.report.tables import runs_table
+from cephtui.reports.words.run import ceiling_lines
 from cephtui.reports.words.text import conditions, metric_of, short_conditions
 from cephtui.sessions.cluster_links import keep_links, kept_links
 from cephtui.sessions.jsonlines import as_json
@@ -32,9 +35,9 @@ from cephtui.tui.widgets.run_rows import TableContent
 from tests.support.documents import study
 from tests.support.drawings import draw_comparison, draw_links, links_markdown, printed
 from tests.support.golden import Golden
-from tests.support.runs import recorded, total
+from tests.support.runs import STARTED, STEP_SECONDS, nodes, recorded, total
 from tests.support.sessions import write_session
-from tests.unit.analysis.detectors.test_ceiling import limits_of, wrote
+from tests.unit.analysis.detectors.test_ceiling import CLUSTER, NIC, wrote
 
 GBIT = 125e6
 
@@ -57,6 +60,7 @@ def link_run(number: int, near: str, far: str, *, target: str = "", network: str
         "summary": Summary(write=of_link(GBIT, 0, 0.0004)),
         "findings": (),
         "seconds": None,
+        "started_at": STARTED + timedelta(seconds=STEP_SECONDS * number),
     }
     return recorded(number, **{**usual, **changes})
 
@@ -181,25 +185,149 @@ def test_a_report_has_it() -> None:
 
 # ---------------------------------------------------------------------------------------------- the ceiling
 
-
-def test_a_measured_link_takes_the_place_of_the_nic(golden: Golden) -> None:
-    run = wrote(9, bandwidth=420 * (1 << 20))
-    before = limits_of(run)["network"]
-    assert "NIC 10.0 Gbit/s x 0.94" in before.basis
-    slow = link_run(1, "pve1", "pve2", summary=Summary(write=of_link(4 * GBIT)))
-    fast = link_run(2, "pve2", "pve1", summary=Summary(write=of_link(8 * GBIT)))
-    other = link_run(3, "pve1", "pve2", network="cluster", summary=Summary(write=of_link(80 * GBIT)))
-    after = limits_of(run, slow, fast, other)["network"]
-    golden.same(after.basis)
-    assert after.at_most == pytest.approx(before.at_most * 8 / 9.4)
+NODES = ("pve1", "pve2", "pve3")
 
 
-def test_without_a_link_of_each_node_nothing_is_made_up() -> None:
-    run = wrote(9, bandwidth=420 * (1 << 20))
-    elsewhere = link_run(1, "x", "y", summary=Summary(write=of_link(4 * GBIT)))
-    assert "NIC" in limits_of(run, elsewhere)["network"].basis
-    assert fastest_link(links_of([elsewhere]), "pve1") is None
-    assert ceilings(elsewhere, [elsewhere]) == []
+def on(nic: NodeEnvironment, *names: str) -> dict[str, NodeEnvironment]:
+    return {name: nic.model_copy(update={"hostname": name}) for name in names}
+
+
+def of_network(run: Run, *of_session: Run, links: Sequence[ClusterLink] = ()) -> Ceiling:
+    (network,) = [each for each in ceilings(run, of_session, links) if each.limit == "network"]
+    return network
+
+
+def test_what_a_client_sends_is_the_limit_of_writes_and_what_it_receives_that_of_reads(golden: Golden) -> None:
+    """The faster direction says nothing of the slower one."""
+    inward, outward = one_way(1, "pve2", "pve1", 4 * GBIT), one_way(2, "pve1", "pve2", 0.08 * GBIT)
+    writes = of_network(wrote(9, bandwidth=5e6), inward, outward)
+    assert writes.at_most == pytest.approx(0.75 * 0.08 * GBIT)
+    reads = of_network(wrote(9, summary=Summary(read=total(bandwidth_bytes=5e6))), inward, outward)
+    assert reads.at_most == pytest.approx(1.5 * 4 * GBIT)
+    golden.same([writes.basis, reads.basis])
+
+
+def test_a_host_that_sends_slowly_slows_the_copies_of_all_clients(golden: Golden) -> None:
+    outside = wrote(9, bandwidth=5e6, environment=on(NIC, "client"), nodes=nodes("client"))
+    slow, fast = one_way(1, "pve3", "pve2", 0.1 * GBIT), one_way(2, "pve1", "pve2", GBIT)
+    assert "client sends: NIC" in of_network(outside, slow).basis, "either end may be the slow one"
+    network = of_network(outside, slow, fast)
+    assert network.at_most == pytest.approx(0.1 * GBIT * 3 / 2)
+    golden.same(network.basis)
+
+
+def test_of_several_clients_each_has_its_own_limit(golden: Golden) -> None:
+    environment = {**on(NIC, "c1"), **on(NodeEnvironment(nic_bits_per_second={"e": 10**9}), "c2")}
+    two = wrote(9, bandwidth=5e6, environment=environment, nodes=nodes("c1", "c2"))
+    network = of_network(two, one_way(1, "c1", "pve1", 0.2 * GBIT))
+    assert network.at_most == pytest.approx(0.2 * GBIT + 0.94e9 / 8)
+    golden.same(network.basis)
+
+
+def test_a_slow_link_is_that_of_the_end_that_has_no_faster_one() -> None:
+    run = wrote(9, bandwidth=5e6)
+    slow, fast = one_way(1, "pve1", "pve2", 0.1 * GBIT), one_way(2, "pve1", "pve3", 0.8 * GBIT)
+    network = of_network(run, slow, fast)
+    assert network.at_most == pytest.approx(0.1 * GBIT)
+    assert "pve2 receives: 100 Mbit/s as measured" in network.basis
+
+
+def test_links_in_other_networks_and_of_other_hosts_say_nothing_of_a_node() -> None:
+    run, slow = wrote(9, bandwidth=5e6), one_way(1, "pve1", "pve2", 0.1 * GBIT)
+    for other in (
+        link_run(3, "pve1", "pve2", network="cluster"),
+        link_run(3, "pve1", "pve2", target="host:pve2@10.1.1.2"),
+        link_run(3, "pve1", "pve2", findings=(NETWORK_UNKNOWN.found(node="pve1"),)),
+        one_way(3, "x", "y", 0.1 * GBIT),
+    ):
+        assert "pve1 sends: NIC" in of_network(run, other).basis
+    assert ceilings(slow, [slow]) == [], "a link has no ceiling"
+
+
+def test_the_copies_pass_the_cluster_network_where_there_is_one() -> None:
+    cluster = CLUSTER.model_copy(update={"networks_apart": True})
+    run = wrote(9, bandwidth=5e6, cluster=cluster)
+    own = [
+        link_run(1, "pve1", "pve3", network="cluster"),
+        link_run(2, "pve2", "pve3", network="cluster", summary=Summary(write=of_link(0.1 * GBIT))),
+    ]
+    network = of_network(run, *own)
+    assert network.at_most == pytest.approx(0.1 * GBIT * 3 / 2)
+    assert "pve2 sends in the cluster network: 100 Mbit/s as measured" in network.basis
+
+
+# ---------------------------------------------------------------------------------------------- which link counts
+
+
+def kept_link(rate: float, ago: timedelta, nics: HostNics | None = None, **fields: Any) -> ClusterLink:
+    """From pve1 to pve2, measured some time before the ninth run."""
+    usual = {
+        "source": "pve1",
+        "destination": "pve2",
+        "network": "public",
+        "bandwidth_bytes": rate,
+        "session": "early",
+        "run": 3,
+        "measured_at": wrote(9).started_at - ago,
+        "source_nics": nics,
+        "destination_nics": nics,
+    }
+    return ClusterLink.model_validate({**usual, **fields})
+
+
+HOUR = timedelta(hours=1)
+NICS = nics_of(NIC)
+CHANGED = HostNics(bits_per_second={"bond0": 1_000_000_000})
+
+
+def both_known(**changes: Any) -> Run:
+    return wrote(9, bandwidth=5e6, environment=on(NIC, "pve1", "pve2"), **changes)
+
+
+def test_the_newest_valid_measurement_counts_and_never_the_fastest() -> None:
+    links = [kept_link(8 * GBIT, 3 * HOUR), kept_link(0.5 * GBIT, HOUR, run=4), kept_link(2 * GBIT, -HOUR, run=5)]
+    network = of_network(both_known(), links=links)
+    assert network.at_most == pytest.approx(0.75 * 0.5 * GBIT), "what is measured later is not known yet"
+    own = one_way(8, "pve1", "pve2", 0.4 * GBIT).model_copy(update={"session": "tuning"})
+    session = of_network(both_known(), own, links=links)
+    assert session.at_most == pytest.approx(0.75 * 0.4 * GBIT)
+    assert "(#8)" in session.basis
+    before = one_way(8, "pve1", "pve2", 0.4 * GBIT).model_copy(update={"started_at": wrote(9).started_at - 2 * HOUR})
+    older = of_network(both_known(), before, links=links)
+    assert older.at_most == network.at_most, "a run of the session counts by the same rule"
+
+
+@pytest.mark.parametrize(
+    ("link", "is_valid"),
+    [
+        (kept_link(GBIT, 23 * HOUR), True),
+        (kept_link(GBIT, 25 * HOUR), False),
+        (kept_link(GBIT, 1000 * HOUR, NICS), True),
+        (kept_link(GBIT, HOUR, CHANGED), False),
+        (kept_link(GBIT, 1000 * HOUR, CHANGED), False),
+        (kept_link(GBIT, 1000 * HOUR, NICS, destination_nics=None), False),
+        (kept_link(GBIT, HOUR, NICS, destination_nics=CHANGED), False),
+    ],
+    ids=["fresh", "old", "same NICs", "NIC changed", "old, NIC changed", "old, one end unknown", "other end changed"],
+)
+def test_a_link_is_valid_for_a_day_or_with_the_same_nics(link: ClusterLink, is_valid: bool, golden: Golden) -> None:
+    network = of_network(both_known(), links=[link])
+    assert (network.at_most == pytest.approx(0.75 * GBIT)) is is_valid
+    assert ("NIC 10.0 Gbit/s" in network.basis) is not is_valid
+    golden.same(network.basis)
+
+
+def test_a_host_that_is_not_in_the_run_may_have_another_nic_a_day_later() -> None:
+    alone = wrote(9, bandwidth=5e6)
+    assert "10.0 Gbit/s" in of_network(alone, links=[kept_link(GBIT, 25 * HOUR, NICS)]).basis
+    assert of_network(alone, links=[kept_link(GBIT, 23 * HOUR, NICS)]).at_most == pytest.approx(0.75 * GBIT)
+
+
+def test_a_link_that_counts_no_more_is_said_where_no_nic_is_known(golden: Golden) -> None:
+    unknown = wrote(9, bandwidth=5e6, environment={})
+    network = of_network(unknown, links=[kept_link(GBIT, 30 * HOUR)])
+    assert (network.at_most, network.is_known, network.is_exceeded) == (None, False, False)
+    golden.same(ceiling_lines([network]))
 
 
 # ---------------------------------------------------------------------------------------------- kept with the cluster
@@ -211,14 +339,12 @@ NAMED = {"a": "pve1", "b": "pve2", "c": "pve3"}
 
 
 def of_hosts(value: Run) -> Run:
-    environment = {name: NodeEnvironment(hostname=NAMED[name]) for name in value.environment}
+    environment = {name: NIC.model_copy(update={"hostname": NAMED[name]}) for name in value.environment}
     return value.model_copy(update={"environment": environment})
 
 
 def in_cluster(fsid: str | None) -> Run:
-    cluster = wrote().cluster
-    assert cluster
-    return wrote(bandwidth=50e6, cluster=cluster.model_copy(update={"fsid": fsid}))
+    return wrote(9, bandwidth=50e6, cluster=CLUSTER.model_copy(update={"fsid": fsid}))
 
 
 def test_a_link_is_kept_with_its_cluster_and_is_the_ceiling_of_another_session(tmp_path: Path, golden: Golden) -> None:
@@ -226,16 +352,23 @@ def test_a_link_is_kept_with_its_cluster_and_is_the_ceiling_of_another_session(t
     for value in (*TRIANGLE, one_way(7, "a", "b", 0.5 * GBIT)):
         keep_links(root, of_hosts(value), FSID)
     run = in_cluster(FSID)
-    kept = {(link.source, link.destination): link for link in kept_links(root, run)}
-    assert len(kept) == 6
-    assert (kept["pve1", "pve2"].bandwidth_bytes, kept["pve1", "pve2"].run) == (0.5 * GBIT, 7), "the newest counts"
-    (network,) = [each for each in ceilings(run, links=list(kept.values())) if each.limit == "network"]
-    assert network.at_most == pytest.approx(0.75 * GBIT)
-    assert f"{TRIANGLE[0].started_at:%Y-%m-%d}" in network.basis
+    kept = kept_links(root, run)
+    assert len(kept) == 7, "which of them counts depends on the run"
+    assert kept[-1].source_nics == kept[-1].destination_nics == NICS
+    network = of_network(run, links=kept)
+    assert network.at_most == pytest.approx(1.5 * 0.2 * GBIT)
     golden.same(network.basis)
-    (own,) = [each for each in ceilings(run, [one_way(9, "pve1", "x", 0.4 * GBIT)], list(kept.values()))
-              if each.limit == "network"]  # fmt: skip
-    assert own.at_most == pytest.approx(0.75 * 0.4 * GBIT), "what the session itself has measured comes first"
+
+
+def test_a_line_of_an_earlier_cephtui_is_a_link(tmp_path: Path) -> None:
+    path = tmp_path / "clusters" / f"{FSID}.jsonl"
+    path.parent.mkdir()
+    path.write_text(
+        '{"source":"pve1","destination":"pve2","network":"public","bandwidth_bytes":1e8,"session":"s","run":1,'
+        '"measured_at":"2026-11-20T10:00:00Z"}\n'
+    )
+    (link,) = kept_links(tmp_path / "sessions", in_cluster(FSID))
+    assert (link.bandwidth_bytes, link.source_nics) == (1e8, None)
 
 
 def test_what_is_not_known_to_be_of_the_cluster_is_not_kept(tmp_path: Path) -> None:

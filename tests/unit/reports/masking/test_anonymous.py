@@ -16,11 +16,10 @@ from typing import Any
 import pytest
 from textual.screen import Screen
 
-from cephtui.analysis.detectors.ceiling import Ceiling
 from cephtui.analysis.runs.change import Change
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement, conclude
-from cephtui.models import Interval, Mark, Model, NamesOf, Node, Run, Sample
+from cephtui.models import Ceiling, Interval, Mark, Model, NamesOf, Node, Run, Sample
 from cephtui.models.expectation import Expected
 from cephtui.models.rows import SessionRow
 from cephtui.models.study import CHECK, CheckGoal, Ordered, SavedStudy
@@ -54,6 +53,8 @@ OWN = {
     "Run.asked key": "rw",
     "Run.asked value": "randwrite",
     "ClusterEnvironment.image_limits key": "rbd_qos_iops_limit",
+    "Ceiling.limit": "network",
+    "Ceiling.direction": "write",
     "Finding.code": "health",
     "Finding.values key": "pool",
     "Cell.options key": "iodepth",
@@ -105,6 +106,7 @@ FREE = {
         "Run.command",
         "Run.cephtui_version",
         "Run.user",
+        "Ceiling.basis",
         "Finding.text",
         "Finding.label",
         "Finding.values value",
@@ -241,6 +243,7 @@ def of_change() -> Material:
     judged = conclude([change], ConclusionTerms(lambda _: IOPS), AT)
     conclusion = Conclusion.model_validate(filled(Conclusion, canary("z"), answer="met"))
     text = SENTENCE.format(name="zanm001", known=KNOWN)
+    network = Ceiling(limit="network", direction="write", metric="iops", measured=1.0, at_most=2.0, basis="")
     return Material(
         runs=found,
         changes=(change,),
@@ -253,7 +256,7 @@ def of_change() -> Material:
         notes=(text.replace("zanm001", "zanm002"),),
         made_at=AT,
         title="",
-        ceilings={"tuning/1": (Ceiling("network", "write", IOPS, 1.0, 2.0, text.replace("zanm001", "zanm003")),)},
+        ceilings={"tuning/1": (network.model_copy(update={"basis": text.replace("zanm001", "zanm003")}),)},
         seconds=second,
         expected=(Expected.model_validate(filled(Expected, canary("w"), word="PASS", answer="met", given=None)),),
     )

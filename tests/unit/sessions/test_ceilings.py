@@ -1,0 +1,100 @@
+"""The ceilings of a saved run: stored with it, or by what was measured before it."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cephtui.models import Ceiling, Run, Summary
+from cephtui.sessions import store
+from cephtui.sessions.ceilings import ceilings_of, with_ceilings
+from cephtui.sessions.cluster_links import keep_links
+from tests.support.runs import total
+from tests.support.sessions import write_session
+from tests.unit.analysis.detectors.test_ceiling import CLUSTER, alone, wrote
+from tests.unit.analysis.runs.test_links import FSID, GBIT, of_hosts, one_way
+
+IN_CLUSTER = CLUSTER.model_copy(update={"fsid": FSID})
+LATER = timedelta(days=4)
+
+
+def saved(tmp_path: Path, *runs: Run) -> Path:
+    write_session(tmp_path / "sessions", runs, name="tuning")
+    return tmp_path / "sessions" / "tuning"
+
+
+def deep(number: int = 9, **changes: Any) -> Run:
+    return wrote(number, 30_000, cluster=IN_CLUSTER, **changes)
+
+
+def limits(ceilings: tuple[Ceiling, ...]) -> dict[str, float | None]:
+    return {ceiling.limit: ceiling.at_most for ceiling in ceilings}
+
+
+def test_a_run_says_later_what_it_said_when_it_ended(tmp_path: Path) -> None:
+    """Whatever is measured since: of its links, and of one I/O in flight."""
+    keep_links(tmp_path / "sessions", of_hosts(one_way(1, "a", "b", GBIT)), FSID)
+    directory = saved(tmp_path, alone(1, 0.001, cluster=IN_CLUSTER), deep(2))
+    run = with_ceilings(directory, store.read_run(directory, 2))
+    assert run.ceilings is not None
+    assert limits(run.ceilings)["network"] == pytest.approx(0.75 * GBIT)
+    assert limits(run.ceilings)["depth"] == pytest.approx(64_000)
+
+    again = tmp_path / "later"
+    faster = of_hosts(one_way(5, "a", "b", 9 * GBIT)).model_copy(update={"started_at": run.started_at + LATER})
+    keep_links(again / "sessions", faster, FSID)
+    slower = alone(3, 0.5, cluster=IN_CLUSTER)
+    directory = saved(again, alone(1, 0.001, cluster=IN_CLUSTER), run, slower)
+    assert ceilings_of(directory, store.read_run(directory, 2)) == run.ceilings
+
+
+def test_a_run_of_an_earlier_cephtui_has_those_of_what_was_measured_before_it(tmp_path: Path) -> None:
+    for number, rate in ((1, GBIT), (8, 9 * GBIT)):
+        keep_links(tmp_path / "sessions", of_hosts(one_way(number, "a", "b", rate)), FSID)
+    directory = saved(tmp_path, alone(1, 0.001, cluster=IN_CLUSTER), deep(2), alone(3, 0.5, cluster=IN_CLUSTER))
+    run = store.read_run(directory, 2)
+    assert "ceilings" not in json.loads((directory / "002" / "run.json").read_text())
+    assert limits(ceilings_of(directory, run))["network"] == pytest.approx(0.75 * GBIT)
+    assert limits(ceilings_of(directory, run))["depth"] == pytest.approx(64_000)
+
+
+def test_of_earlier_runs_only_those_that_say_something_are_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = saved(tmp_path, *map(deep, range(1, 6)), alone(6, 0.001, cluster=IN_CLUSTER), deep(7))
+    (directory / "003" / "run.json").write_text("{torn")
+    numbers: list[int] = []
+    real = store.read_run
+
+    def read(directory: Path, number: int) -> Run:
+        numbers.append(number)
+        return real(directory, number)
+
+    monkeypatch.setattr(store, "read_run", read)
+    assert "depth" in limits(ceilings_of(directory, deep(7)))
+    assert numbers == [6]
+
+
+def test_an_imported_run_has_none_and_no_session_is_no_fault(tmp_path: Path) -> None:
+    assert ceilings_of(tmp_path / "no-session", deep(imported_from="old.txt")) == ()
+    assert "network" in limits(ceilings_of(tmp_path / "no-session", deep()))
+
+
+def test_above_a_ceiling_a_run_is_suspect(tmp_path: Path) -> None:
+    above = with_ceilings(tmp_path / "s", deep())
+    assert [finding.code for finding in above.findings] == ["above-ceiling"]
+    assert (above.validity, above.findings[0].values["limit"]) == ("SUSPECT", "OSDs")
+    near = wrote(9, 20_500, cluster=IN_CLUSTER)
+    assert with_ceilings(tmp_path / "s", near).validity == "VALID", "within what measuring it costs"
+
+
+def test_what_is_no_bound_is_not_exceeded(tmp_path: Path) -> None:
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": 64, "rate_iops": 50}
+    rate = wrote(9, 100, cluster=None, options=options)
+    assert with_ceilings(tmp_path / "s", rate).findings == ()
+    itself = alone(9, 0.001, cluster=None, summary=Summary(write=total(iops=1000.0)))
+    assert with_ceilings(tmp_path / "s", itself).findings == ()
