@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tests.bench import cpu, keys, launch, lines, memory, observer, order, precedence, saved, stall, start
 from tests.bench.conditions import conditions, load
+from tests.bench.honest import rows as honest
 from tests.bench.interactive import NotMeasured
 from tests.bench.table import Row, as_json, as_text
 from tests.lab import Lab, LabError
@@ -33,7 +34,10 @@ _MEASURES = {
     "cpu": "the CPU of the console's process",
     "saved": "opening and listing sessions",
     "stall": "the run while the terminal takes no output",
+    "honest": "findings that are invented, and lies that are caught",
 }
+_LONG = ("honest",)
+"""Measures that take an hour or more: only where they are named."""
 _WITHOUT_LAB: dict[str, Callable[[Path, Say], Iterator[Row]]] = {
     "launch": launch.rows,
     "memory": memory.rows,
@@ -51,7 +55,7 @@ def chosen(named: Sequence[str]) -> list[str]:
     """The measures that are meant, each once; raises KeyError for a name of none."""
     every = list(_MEASURES)
     groups = {_CONSOLE: list(_WITHOUT_LAB), **{name: [name] for name in every}}
-    meant = {name for word in named for name in groups[word]} or {*every}
+    meant = {name for word in named for name in groups[word]} or {*every} - {*_LONG}
     return [name for name in every if name in meant]
 
 
@@ -59,17 +63,20 @@ def main() -> int:
     """Measures, prints and stores; the exit status tells whether all could be measured, not what came out."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     known = ", ".join(f"{name} ({what})" for name, what in _MEASURES.items())
-    told = f"one of {known}; {_CONSOLE}: all of them from launch on; default: all"
+    told = f"one of {known}; {_CONSOLE}: all of them from launch to stall; default: all but {', '.join(_LONG)}"
     parser.add_argument("measures", nargs="*", metavar="MEASURE", help=told)
+    honest.add_options(parser)
+    asked = parser.parse_args()
     try:
-        measures = chosen(parser.parse_args().measures)
+        measures = chosen(asked.measures)
     except KeyError as error:
         parser.error(f"{error.args[0]}: expected one of {', '.join([*_MEASURES, _CONSOLE])}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was begun is taken down
     began, loads, rows, failed = time.monotonic(), [load()], list[Row](), False
     with ExitStack() as stack:
-        stack.enter_context(precedence.own_session())
-        bench = _Bench(stack)
+        if {*measures} - {*_LONG}:
+            stack.enter_context(precedence.own_session())
+        bench = _Bench(stack, honest.options(asked))
         for name in measures:
             try:
                 for each in bench.measure(name):
@@ -86,8 +93,8 @@ def main() -> int:
 class _Bench:
     """What the measures share: a lab, brought up when it is first needed, and a directory."""
 
-    def __init__(self, stack: ExitStack) -> None:
-        self._stack = stack
+    def __init__(self, stack: ExitStack, of_honest: honest.Options) -> None:
+        self._stack, self._of_honest = stack, of_honest
         self._started: Lab | None = None
 
     def measure(self, name: str) -> Iterator[Row]:
@@ -104,6 +111,8 @@ class _Bench:
             yield from _WITHOUT_LAB[name](root, say)
         elif name == "observer":
             yield from observer.rows(self._lab(), root, say)
+        elif name == "honest":
+            yield from honest.rows(self._of_honest, say)
         elif name == "order":
             yield from order.rows(self._lab(), root, say)
         else:
