@@ -43,6 +43,8 @@ class Expected(Model):
     reach 90 % of it too."""
     measured: float | None
     """All I/Os of a run over its longest job, of several runs the geometric mean; null without a run that counts."""
+    by_bytes: bool = False
+    """Whether the I/Os of a run were counted by their bytes, since its tool has counted others."""
     interval: tuple[float, float] | None = None
     """The 95 % confidence interval of the true figure; null for fewer than 3 runs, which are judged by their mean."""
     tolerance_percent: float

@@ -118,6 +118,10 @@ def figure_of(run: Run, expected: Expectation) -> float | None:
     return expected.metric.of(flows.get(expected.direction)) if expected.direction else expected.metric.combined(flows)
 
 
+def _is_corrected(run: Run) -> bool:
+    return any(total.ios_reported is not None for total in run.summary.flows.values())
+
+
 def _limits(run: Run, expected: Expectation) -> Iterator[LeftOut]:
     """The findings of a run for which its figure shows nothing."""
     for finding in run.findings:
@@ -234,6 +238,7 @@ def judge_expectation(
         promised=expected.value,
         of_volume=of_volume,
         measured=measured,
+        by_bytes=expected.metric.unit == "IO/s" and any(_is_corrected(run) for run, _ in measured_runs),
         interval=interval,
         tolerance_percent=expected.tolerance_percent,
         seconds=count if has_seconds else None,

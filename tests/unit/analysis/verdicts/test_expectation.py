@@ -273,6 +273,13 @@ def test_the_bandwidth_of_what_was_in_flight_is_as_it_is() -> None:
     assert judged(f"bandwidth>={480 * 4096}B/s", [in_flight()]).word == "PASS"
 
 
+@pytest.mark.parametrize(("text", "by_bytes"), [("iops>=480", True), (f"bandwidth>={480 * 4096}B/s", False)])
+def test_ios_that_the_tool_has_counted_otherwise_are_said_to_be_by_bytes(text: str, by_bytes: bool) -> None:
+    write = flow(1464, 3.0, bytes=1464 * 4096, iops=488.0, bandwidth_bytes=488.0 * 4096, ios_reported=1164)
+    found = judged(text, [run(1, write=write)])
+    assert (found.word, found.by_bytes) == ("PASS", by_bytes)
+
+
 def test_seconds_are_counted_by_bytes_too() -> None:
     interval = Interval(ios=100, bytes=500 * 4096, iops=100.0, bandwidth_bytes=500.0 * 4096)
     expected = parse_expectation("iops>=500")
