@@ -13,7 +13,7 @@ from cephtui.analysis.detectors.settling import too_short
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, Finding, NodeResult, Outcome, Run, Step
 from cephtui.models.findings import finding_kind
-from cephtui.models.findings.data import ZEROS, ZEROS_COMPRESSED
+from cephtui.models.findings.data import COMPRESSED, COMPRESSIBLE, ZEROS, ZEROS_COMPRESSED
 from cephtui.models.findings.measurement import IN_FLIGHT, INCOMPLETE, RATE_LIMITED, RATE_SET
 from cephtui.models.findings.record import PARTLY_SAVED, UNSAVED
 from cephtui.nodes.watched import (
@@ -29,9 +29,11 @@ from cephtui.printable import one_line
 from cephtui.stats import Flow
 from cephtui.tools import TOOLS
 from cephtui.tools.base import ToolResult
+from cephtui.tools.load import Load
 
 _COMPRESSING = {"aggressive", "force"}
 """Values of a pool's compression_mode with which it compresses what clients write without a hint."""
+_OSD_MODE = " bluestore_compression_mode"
 _DISAGREE = 0.02
 _HELD = 0.95
 """The share of a rate from which on a node could do more."""
@@ -166,8 +168,10 @@ def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Findi
         return []
     lasted = max(flow.runtime_seconds for flow in flows)
     findings = [finding for flow in (result.read, result.write) if flow and (finding := _in_flight(step, flow))]
-    if held := _held(step, flows):
-        findings.append(held)
+    from cephtui.analysis.runs.facts import load_of  # no run has ended yet as the console starts
+
+    if load := load_of(step):
+        findings += [finding for finding in (_held(step, load, flows), _compressible(load)) if finding]
     if outcome in ("stopped", "lost"):
         return [*findings, INCOMPLETE.found(measured_seconds=lasted, wanted_seconds=step.run_seconds)]
     if TOOLS[step.tool].measures_network:  # a network has no caches
@@ -188,12 +192,17 @@ def _in_flight(step: Step, flow: Flow) -> Finding | None:
     return IN_FLIGHT.found(missing_ios=missing, ios=flow.ios)
 
 
-def _held(step: Step, flows: Sequence[Flow]) -> Finding | None:
-    """That a node did as much as its options let it do: the user wants that, or it is the preset's rate."""
-    from cephtui.analysis.runs.facts import load_of  # no run has ended yet as the console starts
+def _compressible(load: Load) -> Finding | None:
+    """That storage may make what was written smaller; ``with_the_pool`` knows whether it does."""
+    smaller = load.smaller
+    if not smaller.options:
+        return None
+    return COMPRESSIBLE.found(options=smaller.options, compresses=bool(smaller.compressible))
 
-    load = load_of(step)
-    if load is None or load.pauses:
+
+def _held(step: Step, load: Load, flows: Sequence[Flow]) -> Finding | None:
+    """That a node did as much as its options let it do: the user wants that, or it is the preset's rate."""
+    if load.pauses:
         return None
     rate, of_all = load.rate, sum if load.rate.together else max
     done = (
@@ -213,9 +222,23 @@ def once_each(findings: list[Finding]) -> tuple[Finding, ...]:
 
 
 def with_the_pool(findings: tuple[Finding, ...], environment: ClusterEnvironment | None) -> tuple[Finding, ...]:
-    """The findings with what the pool makes of zeros: one that compresses stores next to nothing of them."""
-    mode = environment.pool_settings.get("compression_mode") if environment else None
-    if environment is None or mode not in _COMPRESSING:
+    """The findings with what the pool makes of zeros, and of other data: one that compresses stores less of it."""
+    if environment is None or not _compresses(environment):
         return findings
-    compressed = ZEROS_COMPRESSED.found(pool=str(environment.pool.get("name") or "-"))
-    return tuple(compressed if finding.code == ZEROS.code else finding for finding in findings)
+    return tuple(_compressed(finding, str(environment.pool.get("name") or "-")) for finding in findings)
+
+
+def _compresses(environment: ClusterEnvironment) -> bool:
+    """Whether the pool compresses, or where it does not say it, its OSDs."""
+    of_osds = [value for name, value in (environment.config or {}).items() if name.endswith(_OSD_MODE)]
+    mode = environment.pool_settings.get("compression_mode")
+    return mode in _COMPRESSING if mode else bool(_COMPRESSING & set(of_osds))
+
+
+def _compressed(finding: Finding, pool: str) -> Finding:
+    """A finding on what was written, as it is in a pool that compresses."""
+    if finding.code == ZEROS.code:
+        return ZEROS_COMPRESSED.found(pool=pool)
+    if finding.code == COMPRESSIBLE.code and finding.values.get("compresses"):
+        return COMPRESSED.found(pool=pool, options=finding.values["options"])
+    return finding

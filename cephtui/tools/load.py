@@ -42,6 +42,21 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
+class SmallerData:
+    """The options with which storage may make what is written smaller; empty for none."""
+
+    compressible: str = ""
+    """Those that make data easy to compress: ``buffer_compress_percentage=90``."""
+    alike: str = ""
+    """Those that write the same data more than once."""
+
+    @property
+    def options(self) -> str:
+        """All of them."""
+        return f"{self.compressible} {self.alike}".strip()
+
+
+@dataclass(frozen=True, slots=True)
 class Load:
     """The load of a workload on its target, in terms that all tools have."""
 
@@ -61,6 +76,8 @@ class Load:
     """Whether there are flushes among the writes, each of them or one after several."""
     pauses: bool = False
     """Whether a job waits between two I/Os, because the user wants it."""
+    smaller: SmallerData = SmallerData()
+    """What of the data that it writes compresses, or is written more than once."""
     other_threads: str = ""
     """``librbd's threads``: what does most of the work beside the job's own thread, where that is not alone with it.
     The CPU of a job is that of its own thread."""

@@ -96,6 +96,20 @@ ZEROS_COMPRESSED = FindingKind(
     why=_ZEROS,
     cure="write random data: if=/dev/urandom, or another preset", source=_COMPRESSION,
 )  # fmt: skip
+_SMALLER = "Storage that compresses or deduplicates stores such data in less space and time than most data."
+_LIKE_OURS = "measure with data like yours: set what yours compresses by, or leave these options out for random data"
+COMPRESSIBLE = FindingKind(
+    "compressible", "note", "data", "compressible data",
+    says("what was written is easy to make smaller ({options}): storage that compresses or deduplicates stores less"),
+    why=_SMALLER,
+    cure=_LIKE_OURS, source="https://fio.readthedocs.io/en/latest/fio_doc.html#cmdoption-arg-buffer-compress-percentage",
+)  # fmt: skip
+COMPRESSED = FindingKind(
+    "compressed", "limits", "data", "data compressed",
+    says("what was written is easy to compress ({options}), and pool {pool} compresses: less than that is stored"),
+    why=_SMALLER,
+    cure=_LIKE_OURS, source=_COMPRESSION,
+)  # fmt: skip
 RANDOM_DATA = FindingKind(
     "random-data", "note", "data", "random data",
     says("one CPU made the random data as it was written: it may have been what limits"),

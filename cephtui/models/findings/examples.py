@@ -71,6 +71,8 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "file-system-cache": ({"file_system": "zfs"},),
     "caches": ({"problem": "the page cache of pve1 was not dropped: Permission denied"},),
     "zeros-compressed": ({"pool": "bench"},),
+    "compressible": ({"options": "buffer_compress_percentage=90"},),
+    "compressed": ({"options": "buffer_compress_percentage=90", "pool": "bench"},),
     "space": ({"pool": "bench"}, {"pool": "bench", "by_osd": True}),
     "residue": ({"osd": 3, "count_bytes": 1073741824, "block_bytes": 4194304},),
     "depth": ({"iodepth": 64, "ioengine": "psync"},),

@@ -186,8 +186,10 @@ def _page_caches(run: Run) -> list[bool]:
 
 
 def pool_facts(cluster: ClusterEnvironment) -> str:
-    """``name bench, type replicated, size 3``: what is known of the pool."""
-    return joined((f"{name} {fact}" for name, fact in cluster.pool.items() if fact is not None), "facts")
+    """``name bench, type replicated, size 3``: what is known of the pool, and how it compresses."""
+    compression = {name: text for name, text in cluster.pool_settings.items() if name.startswith("compression_")}
+    facts = {**cluster.pool, **compression}
+    return joined((f"{name} {fact}" for name, fact in facts.items() if fact is not None), "facts")
 
 
 def space_used(cluster: ClusterEnvironment) -> str:

@@ -10,8 +10,8 @@ from typing import Self
 
 from cephtui.models import Kind, OptionValue, Place, RbdPlace
 from cephtui.tools.base import OptionError, Parser, Workload
-from cephtui.tools.fio.options import FLAGS, OTHER_THREADS, WAITING_ENGINES
-from cephtui.tools.load import Load, Rate
+from cephtui.tools.fio.options import FLAGS, OTHER_THREADS, WAITING_ENGINES, smaller_data
+from cephtui.tools.load import Load, Rate, SmallerData
 from cephtui.units import duration, parse_size, short_size
 
 
@@ -150,6 +150,7 @@ class FioWorkload(Workload):
             commits=1 in flushes,
             flushes=any(flushes),
             pauses=bool(self.options.get("thinktime")),
+            smaller=smaller_data(self.options) if self.writes() else SmallerData(),
             other_threads=OTHER_THREADS.get(str(self.options.get("ioengine")), ""),
         )
 

@@ -6,12 +6,14 @@ a command line.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from cephtui.tools.base import OptionError
+from cephtui.models import OptionValue
+from cephtui.tools.base import OptionError, option_text
+from cephtui.tools.load import SmallerData
 from cephtui.tools.options import NUMBER, Size, ToolOptions, seconds, worded
 
 
@@ -153,6 +155,24 @@ class FioOptions(ToolOptions):
     def reason_against(cls, option: str) -> str | None:
         """Why a preset can't have an option; None also for one that it can have."""
         return None if option in cls.model_fields or option in cls.aliases else super().reason_against(option)
+
+
+_COMPRESSIBLE = ("buffer_compress_percentage", "buffer_pattern", "zero_buffers")
+_ALIKE = ("dedupe_percentage",)
+
+
+def smaller_data(options: Mapping[str, OptionValue]) -> SmallerData:
+    """The options, as they are typed, with which what is written is easy to compress, or often the same."""
+    given = {name: option_text(value) for name, value in options.items() if value not in (None, False)}
+    on = {name: text for name, text in given.items() if text != "0"}
+    alike = _named(on, _ALIKE)
+    if given.get("scramble_buffers") == "0" and "refill_buffers" not in on:  # the same buffer again and again
+        alike = f"{alike} scramble_buffers=0".strip()
+    return SmallerData(_named(on, _COMPRESSIBLE), alike)
+
+
+def _named(options: Mapping[str, str], names: Sequence[str]) -> str:
+    return " ".join(f"{name}={options[name]}" for name in names if name in options)
 
 
 OTHER_THREADS = {

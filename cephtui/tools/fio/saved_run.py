@@ -10,7 +10,7 @@ from typing import Any
 from cephtui import stats
 from cephtui.frozen import dataclass
 from cephtui.models import DiskUse, Finding, JobResult, LatencyShare, OptionValue, Summary, Total
-from cephtui.models.findings.data import LIBRBD_CACHE, PAGE_CACHE
+from cephtui.models.findings.data import COMPRESSIBLE, LIBRBD_CACHE, PAGE_CACHE
 from cephtui.models.findings.measurement import ERRORS_COUNTED
 from cephtui.models.metrics import is_carried
 from cephtui.models.results import PERCENTILES
@@ -18,6 +18,7 @@ from cephtui.stats import Flow
 from cephtui.tools.base import Reading, by_direction
 from cephtui.tools.dates import as_date
 from cephtui.tools.fio.flushes import caches_writes
+from cephtui.tools.fio.options import smaller_data
 from cephtui.tools.logs import FoundRun, joined_names
 
 _ALWAYS = (50.0, 95.0, 99.0, 99.9)
@@ -114,7 +115,7 @@ def saved_run(
         context_switches=stats.known_sum(job.switches for job in jobs),
         latency_shares=jobs[0].latency_shares if len(jobs) == 1 else (),
         disks=disks,
-        findings=tuple(_findings(options, version)),
+        findings=tuple(_findings({**fields.get("other_options", {}), **options}, version)),
         readings=readings,
         version=version,
         **fields,
@@ -140,4 +141,7 @@ def _findings(options: Mapping[str, OptionValue], version: str) -> list[Finding]
         findings.append(PAGE_CACHE.found())
     if caches_writes(options, version):
         findings.append(LIBRBD_CACHE.found(option="direct=0"))
+    smaller = smaller_data(options)
+    if smaller.options and options.get("rw", "read") not in ("read", "randread"):
+        findings.append(COMPRESSIBLE.found(options=smaller.options))
     return findings

@@ -24,21 +24,23 @@ from tests.support.runs import run
 
 LEVELS = {
     "note": {
-        *("autoscale", "console", "depth", "flag", "health-other", "krbd", "monitors", "network-unknown"),
+        *(
+            "autoscale",
+            "compressible",
+            "console",
+            "depth",
+            "flag",
+            "health-other",
+            "krbd",
+            "monitors",
+            "network-unknown",
+        ),
         *("one-stream", "one-thread", "osds", "partly-saved", "portion", "random-data", "raw-cut", "residue"),
         *("rate-set", "slow-job", "space", "unkillable", "unsaved", "zeros"),
     },
     "limits": {
-        *(
-            "above-ceiling",
-            "caches",
-            "cluster-silent",
-            "coarse",
-            "errors",
-            "errors-counted",
-            "failed-ops",
-            "file-system-cache",
-        ),
+        *("above-ceiling", "caches", "cluster-silent", "coarse", "compressed", "errors", "errors-counted"),
+        *("failed-ops", "file-system-cache"),
         *("first-byte", "health-speed", "in-flight", "left-changed", "no-seconds", "node-ended", "not-settled"),
         *("osd-down", "osd-out", "other-clients", "overrun", "pgs", "pgs-inactive", "pgs-split", "rate-limited"),
         *("recovery", "scrub", "short", "slow-ops", "snaptrim", "stalled", "stuck", "unreadable", "unverified"),

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from cephtui.models import Outcome
+from cephtui.models import ClusterEnvironment, Outcome
+from cephtui.models.findings.data import COMPRESSIBLE, ZEROS
 from cephtui.nodes.watched import HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NOT_RELEASED
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import load_preset
-from cephtui.running.outcomes import decide, run_findings, worst
+from cephtui.running.outcomes import decide, run_findings, with_the_pool, worst
 from cephtui.stats import Flow
 from cephtui.tools.base import ToolResult
 from tests.support.golden import Golden
@@ -106,6 +107,60 @@ def text_of(flow: Flow, outcome: Outcome = "ok") -> str:
 def test_what_was_in_flight_is_no_negative_number(golden: Golden) -> None:
     golden.same(text_of(replace(FLOW, bytes=4096 * 1021)))
     golden.same(text_of(replace(FLOW, ios=2, bytes=4096)))
+
+
+SMALLER = {"buffer_compress_percentage": 90, "dedupe_percentage": 0}
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (SMALLER, "buffer_compress_percentage=90"),
+        ({"dedupe_percentage": 50}, "dedupe_percentage=50"),
+        ({**SMALLER, "dedupe_percentage": 50}, "buffer_compress_percentage=90 dedupe_percentage=50"),
+        ({"refill_buffers": False, "randrepeat": True}, ""),
+        ({"buffer_compress_percentage": 0}, ""),
+        ({**SMALLER, "rw": "randread"}, ""),
+    ],
+)
+def test_data_that_storage_can_make_smaller_is_told(options: dict[str, Any], text: str) -> None:
+    work = STEP.model_copy(update={"options": {**STEP.options, **options}})
+    found = run_findings(work, "ok", ToolResult(write=FLOW))
+    assert [finding.code for finding in found] == ["compressible"] * bool(text)
+    assert not text or f"({text})" in found[0].text
+
+
+POOL: dict[str, Any] = {"pool": {"name": "bench"}}
+
+
+@pytest.mark.parametrize(
+    ("cluster", "codes"),
+    [
+        (None, ["compressible", "zeros"]),
+        ({}, ["compressible", "zeros"]),
+        ({"pool_settings": {"compression_mode": "none"}}, ["compressible", "zeros"]),
+        ({"pool_settings": {"compression_mode": "passive"}}, ["compressible", "zeros"]),
+        ({"pool_settings": {"compression_mode": "force"}}, ["compressed", "zeros-compressed"]),
+        ({"config": {"osd bluestore_compression_mode": "aggressive"}}, ["compressed", "zeros-compressed"]),
+        (
+            {
+                "pool_settings": {"compression_mode": "none"},
+                "config": {"osd/class:hdd bluestore_compression_mode": "aggressive"},
+            },
+            ["compressible", "zeros"],
+        ),
+    ],
+)
+def test_in_a_pool_that_compresses_it_limits_the_figures(cluster: dict[str, Any] | None, codes: list[str]) -> None:
+    environment = None if cluster is None else ClusterEnvironment(**POOL, **cluster)
+    written = COMPRESSIBLE.found(options="buffer_compress_percentage=90", compresses=True), ZEROS.found()
+    assert [finding.code for finding in with_the_pool(written, environment)] == codes
+
+
+def test_data_that_is_only_alike_does_not_compress() -> None:
+    alike = (COMPRESSIBLE.found(options="dedupe_percentage=50", compresses=False),)
+    cluster = ClusterEnvironment(**POOL, pool_settings={"compression_mode": "force"})
+    assert with_the_pool(alike, cluster) == alike
 
 
 @pytest.mark.parametrize("seconds", [12.34, 60.0, 121.5])

@@ -125,6 +125,23 @@ def by_json(**options: str) -> str:
     return json.dumps(content, indent=1)
 
 
+@pytest.mark.parametrize(
+    ("option", "is_smaller"),
+    [
+        ("zero_buffers=1", True),
+        ("buffer_pattern=0xdeadbeef", True),
+        ("buffer_compress_percentage=50", True),
+        ("scramble_buffers=0", True),
+        ("scramble_buffers=0 --refill_buffers=1", False),
+        ("refill_buffers=1", False),
+        ("buffer_compress_percentage=0", False),
+    ],
+)
+def test_data_that_storage_can_make_smaller_is_told(option: str, is_smaller: bool) -> None:
+    (run,) = runs_of(by_command(f"--{option}"))
+    assert ("compressible" in [finding.code for finding in run.findings]) == is_smaller
+
+
 @pytest.mark.parametrize("option", OTHERS)
 def test_runs_that_differ_in_any_option_never_differ_in_nothing(option: str) -> None:
     plain, other = runs_of(by_command(""), by_command(f"--{option}={OTHERS[option]}"))
