@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cephtui import stats
+from cephtui.analysis.detectors.caches import cached_reads
 from cephtui.ceph import pool_guards
 from cephtui.cluster.preflight import Preflight
 from cephtui.frozen import dataclass
@@ -353,7 +354,7 @@ def _finished(
     released_at = min(begun, default=None)
     results = tuple(node.node_result(released_at) for node in nodes)
     node_findings = with_the_pool(once_each([finding for node in nodes for finding in node.findings]), environment)
-    return run.model_copy(
+    finished = run.model_copy(
         update={
             "outcome": worst([result.outcome or "lost" for result in results]),
             "error": _error(nodes, work.stop),
@@ -367,6 +368,8 @@ def _finished(
             "nodes": results,
         }
     )
+    cached = cached_reads(finished)
+    return finished.model_copy(update={"findings": (*finished.findings, cached)}) if cached else finished
 
 
 def _error(nodes: list[NodeRun], stop: StopRequest) -> str | None:

@@ -76,6 +76,8 @@ class Load:
     """Whether there are flushes among the writes, each of them or one after several."""
     pauses: bool = False
     """Whether a job waits between two I/Os, because the user wants it."""
+    distribution: str = ""
+    """How likely random offsets are, in fio's words: ``zipf:1.2``; empty where all are as likely."""
     smaller: SmallerData = SmallerData()
     """What of the data that it writes compresses, or is written more than once."""
     other_threads: str = ""

@@ -77,6 +77,22 @@ FILE_SYSTEM_CACHE = FindingKind(
     why="Reads that the file system's own cache answers take no disk.",
     cure="choose a target on another file system, or a file much larger than the node's memory",
 )  # fmt: skip
+
+
+def _working_set(values: Values) -> str:
+    where = "into the memory of the pool's OSDs, {cache_bytes:size} at most"
+    if "hot_bytes" not in values:
+        return worded(f"what is read, {{working_set_bytes:size}}, fits {where}: reads may have come from there", values)
+    part = "90 % of the reads go to {hot_bytes:size} of {working_set_bytes:size}, which fit "
+    return worded(f"{part}{where}: they may have come from there", values)
+
+
+WORKING_SET = FindingKind(
+    "working-set", "note", "data", "fits into caches", _working_set,
+    why="An OSD keeps what it has read in its memory, osd_memory_target: what fits there is read from disks once.",
+    cure="where your data is larger, choose a larger size, or a random_distribution with less in one place",
+    source="https://docs.ceph.com/en/latest/rados/configuration/bluestore-config-ref/#automatic-cache-sizing",
+)  # fmt: skip
 CACHES = FindingKind(
     "caches", "limits", "data", "caches not dropped",
     says("{problem}: reads may come from memory"),

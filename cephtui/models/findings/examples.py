@@ -70,6 +70,10 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "memory": ({"file_system": "tmpfs"},),
     "file-system-cache": ({"file_system": "zfs"},),
     "caches": ({"problem": "the page cache of pve1 was not dropped: Permission denied"},),
+    "working-set": (
+        {"working_set_bytes": 64 << 20, "cache_bytes": 12 << 30},
+        {"working_set_bytes": 40 << 30, "cache_bytes": 12 << 30, "hot_bytes": 1 << 30, "hot_share": 0.025},
+    ),
     "zeros-compressed": ({"pool": "bench"},),
     "compressible": ({"options": "buffer_compress_percentage=90"},),
     "compressed": ({"options": "buffer_compress_percentage=90", "pool": "bench"},),

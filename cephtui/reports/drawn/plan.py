@@ -33,6 +33,7 @@ def draw_plans(
             number,
             titles.get(first.batch, first.preset),
             f", {1 + len(repeats)} times" if repeats and not is_sketch else "",
+            is_in_pool=any(plan.pool_use for plan in plans),
         )
         for number, (first, *repeats) in enumerate(alike_steps(plans), 1)
     ]
@@ -60,7 +61,7 @@ def _idle(plans: Sequence[Plan]) -> list[Text]:
     ]
 
 
-def _draw_step(step: Step, number: int, title: str, repeated: str) -> RenderableType:
+def _draw_step(step: Step, number: int, title: str, repeated: str, *, is_in_pool: bool) -> RenderableType:
     what = f"{conditions(step)}, {step.target}{repeated}"
     rows = [Text.assemble((f"{number}. {title} ", "bold"), what)]
     rows += [Text(f"   {companion.node}$ {companion.command}", style="cyan") for companion in step.companions]
@@ -70,7 +71,21 @@ def _draw_step(step: Step, number: int, title: str, repeated: str) -> Renderable
             rows.append(Text(f"   {node.node}: writes: {write.what}{size}"))
         commands = [short_command(c, step.tool) for c in (node.prepare_command, node.command) if c]
         rows += [Text(f"   {node.node}$ {command}", style="cyan") for command in commands]
+    if is_in_pool and (fits := _fits_into_memory(step)):
+        rows.append(Text(f"   {fits}", style="dim"))
     return Group(*rows)
+
+
+def _fits_into_memory(step: Step) -> str:
+    """That most of what a step reads fits into the memory of a single OSD; empty where it does not."""
+    from cephtui.analysis.detectors.caches import OSD_MEMORY_BYTES, hot_set  # loads the tools
+
+    hot = hot_set(step)
+    if hot is None or not 0 < hot.bytes <= OSD_MEMORY_BYTES:
+        return ""
+    reads = "reads" if hot.share == 1 else "90 % of the reads are of"
+    memory = f"{units.size(OSD_MEMORY_BYTES)} by default"
+    return f"{reads} {units.size(hot.bytes)}, which fits into the memory of one OSD ({memory}): it may come from there"
 
 
 def _totals(plans: Sequence[Plan]) -> list[Text]:

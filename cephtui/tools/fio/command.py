@@ -150,6 +150,7 @@ class FioWorkload(Workload):
             commits=1 in flushes,
             flushes=any(flushes),
             pauses=bool(self.options.get("thinktime")),
+            distribution=str(self.options.get("random_distribution") or ""),
             smaller=smaller_data(self.options) if self.writes() else SmallerData(),
             other_threads=OTHER_THREADS.get(str(self.options.get("ioengine")), ""),
         )

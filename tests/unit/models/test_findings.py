@@ -36,7 +36,7 @@ LEVELS = {
             "network-unknown",
         ),
         *("one-stream", "one-thread", "osds", "partly-saved", "portion", "random-data", "raw-cut", "residue"),
-        *("rate-set", "slow-job", "space", "unkillable", "unsaved", "zeros"),
+        *("rate-set", "slow-job", "space", "unkillable", "unsaved", "working-set", "zeros"),
     },
     "limits": {
         *("above-ceiling", "caches", "cluster-silent", "coarse", "compressed", "errors", "errors-counted"),
