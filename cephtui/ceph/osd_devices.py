@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
+from dataclasses import field
 
 from cephtui.ceph import answers
 from cephtui.frozen import dataclass
@@ -20,6 +22,21 @@ class OsdDevices:
     host: str
     disks: Mapping[str, str]
     """What the OSD has on each disk, ``osd.3`` or ``osd.3 db``, by the kernel's name of the disk."""
+    serials: Mapping[str, str] = field(default_factory=dict)
+    """Model and serial number of each disk that has them, by the kernel's name of the disk."""
+
+    @property
+    def data_disk(self) -> str:
+        """The host and the disk that the OSD has its data on, to be compared; empty where it is not known.
+
+        A disk with a serial number is known by a digest of it, whatever the kernel calls it: ``pve1 3f2a9c1d``.
+        """
+        names = sorted(disk for disk, use in self.disks.items() if use == f"osd.{self.id}")
+        return " ".join([self.host, *map(self._identity, names)]) if names else ""
+
+    def _identity(self, disk: str) -> str:
+        serial = self.serials.get(disk)
+        return hashlib.blake2s(serial.encode(), digest_size=4).hexdigest() if serial else disk
 
 
 def parse_osd_metadata(text: str) -> tuple[OsdDevices, ...]:
@@ -35,7 +52,8 @@ def _devices(answer: Mapping[str, object]) -> OsdDevices:
             disks.setdefault(disk, f"osd.{osd}{part}")
     for disk in _names(answer.get("devices")):  # all of them; the only ones up to Nautilus
         disks.setdefault(disk, f"osd.{osd}")
-    return OsdDevices(osd, str(answer["hostname"]), disks)
+    serials = dict(part.split("=", 1) for part in _names(answer.get("device_ids")) if "=" in part)
+    return OsdDevices(osd, str(answer["hostname"]), disks, serials)
 
 
 def _names(value: object) -> Iterable[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 
 from cephtui import units
 from cephtui.ceph import pool_guards
 from cephtui.ceph.answers import setting_text
 from cephtui.ceph.cluster import OSD_OPTIONS, ClusterState, state_findings
+from cephtui.ceph.osd_devices import OsdDevices
 from cephtui.ceph.pools import CrushRule, Pool
 from cephtui.ceph.rates import PoolRates
 from cephtui.cluster import reader
@@ -35,7 +36,10 @@ _NAMES_MOST = 100
 _OSDS_MOST = 1000
 """OSDs of a pool up to which its PGs are counted by OSD: a large cluster's need not be in every run."""
 _QUEUE, _PROFILE = map(reader.osd_option, OSD_OPTIONS)
-_CONDITIONS = (reader.VERSIONS, reader.CRUSH_RULES, reader.TREE, reader.CONFIG, _QUEUE, _PROFILE)
+_CONDITIONS = (
+    *(reader.VERSIONS, reader.CRUSH_RULES, reader.TREE, reader.CONFIG, reader.OSD_METADATA),
+    *(_QUEUE, _PROFILE),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +215,7 @@ async def _environment(
         cluster.optional(_QUEUE),
         cluster.optional(_PROFILE),
     )
+    devices = await cluster.optional(reader.OSD_METADATA)
     rule = (rules or {}).get(pool.crush_rule) if pool else None
     settings = {**(pool.settings if pool else {}), **(_rule_settings(rule) if rule else {})}
     if metadata_pool and metadata_pool is not pool:
@@ -231,6 +236,7 @@ async def _environment(
         failure_domain=rule.failure_domain if rule else None,
         pgs_by_osd={str(osd): number for osd, number in sorted(pgs_by_osd.items())},
         class_by_osd={str(osd): classes[osd] for osd in sorted(pgs_by_osd) if osd in classes},
+        disk_by_osd=_disks(devices or (), pgs_by_osd if pool else None) if state.osds <= _OSDS_MOST else {},
         networks_apart=pools.osd_map.networks_apart,
         osd_flags=tuple(sorted(pools.osd_map.flags)[:_NAMES_MOST]),
         pg_states=dict(state.pg_states),
@@ -242,6 +248,11 @@ async def _environment(
         config_more=config.more if config else 0,
         no_permission=tuple(cluster.denied),
     )
+
+
+def _disks(devices: Iterable[OsdDevices], osds: Container[int] | None) -> dict[str, str]:
+    """The disk of each of these OSDs, or of all."""
+    return {str(osd.id): osd.data_disk for osd in devices if osd.data_disk and (osds is None or osd.id in osds)}
 
 
 def _rule_settings(rule: CrushRule) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from pydantic import Field
@@ -18,8 +19,8 @@ NEAR = 0.5
 """The share of a ceiling below which it is not near."""
 TOO_GOOD = 1.05
 """The share of a ceiling above which the figure or the ceiling is wrong."""
-BUSY = 0.85
-"""The share of an estimate from which on it says something of a limit: what is seldom busy says nothing of one."""
+_BUSY: Mapping[str, float] = {"client CPU": 0.85, "disk": 0.9}
+"""How busy something has to be, to say something of a limit."""
 
 
 class Ceiling(Model):
@@ -63,7 +64,7 @@ class Ceiling(Model):
     @property
     def is_known(self) -> bool:
         """Whether it says how far the run is from a limit."""
-        return self.at_most is not None and (not self.is_estimate or self.share >= BUSY)
+        return self.at_most is not None and self.share >= _BUSY.get(self.limit, 0.0)
 
     @property
     def is_exceeded(self) -> bool:

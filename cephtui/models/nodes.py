@@ -82,6 +82,9 @@ class ClusterEnvironment(Model):
     """How many of the pool's PGs each OSD has, by its id; empty where that is not known, or it has too many OSDs."""
     class_by_osd: dict[Name, Name] = Field(default_factory=dict)
     """The device class of each of those OSDs that has one."""
+    disk_by_osd: dict[Name, Line] = Field(default_factory=dict, exclude_if=lambda disks: not disks)
+    """The disk of each of those OSDs, of a run without a pool of all: its host, and the kernel's name of it or a digest
+    of its serial number. OSDs with the same one share it. Left out where none is known."""
     networks_apart: bool | None = None
     """Whether OSDs reach each other over another network than clients; null where that is not known."""
     osd_flags: tuple[Line, ...] = ()
@@ -145,6 +148,28 @@ class ClusterLink(Model):
     source_nics: HostNics | None = None
     """What it was measured with; null where an earlier cephtui has measured it. So is ``destination_nics``."""
     destination_nics: HostNics | None = None
+
+
+class OsdRate(Model):
+    """What an OSD wrote to its own store."""
+
+    iops: Amount | None
+    bandwidth_bytes: Amount | None
+
+
+class OsdRates(Model):
+    """What OSDs of a cluster wrote to their own stores, in blocks of one size, and the disks that they had then."""
+
+    block_bytes: int
+    together: bool
+    """Whether all of them wrote at the same time, not one after the other."""
+    rates: dict[Name, OsdRate]
+    """By the id of the OSD."""
+    disks: dict[Name, Name] = Field(default_factory=dict)
+    """By the id of the OSD, as in a ClusterEnvironment; without those whose disk is not known."""
+    session: Name
+    run: int
+    measured_at: AwareDatetime
 
 
 class PoolActivity(Model):

@@ -7,38 +7,26 @@ the utilisation law.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cephtui import units
-from cephtui.analysis.detectors.bounds import placed_rate
-from cephtui.analysis.detectors.jobs import job_figures
-from cephtui.analysis.detectors.network import copies_text, data_chunks, links_before, network_limit
+from cephtui.analysis.detectors.network import links_before, network_limit
+from cephtui.analysis.detectors.osds import osd_limit, rates_before
 from cephtui.analysis.runs.batches import measured, node_names
 from cephtui.analysis.runs.facts import Asked, load_of, threads_not_counted, why_invalid
 from cephtui.analysis.runs.links import measures_links
 from cephtui.analysis.statistics.ratio import geometric_mean
-from cephtui.models import FIGURE_MOST, Ceiling, ClusterEnvironment, ClusterLink, Finding, Limit, Run
+from cephtui.models import FIGURE_MOST, Ceiling, ClusterLink, Finding, Limit, Run
 from cephtui.models.base import OptionValue
 from cephtui.models.ceilings import LIMITED
 from cephtui.models.findings.measurement import ABOVE_CEILING
 from cephtui.models.metrics import BY_NAME, COMMIT, DIRECTIONS, FLUSH, METRICS, Metric
+from cephtui.models.nodes import OsdRates
 from cephtui.tools import TOOLS
 from cephtui.tools.load import Load
 
-_SMALL_BLOCK = 4096
-"""Bytes of the writes with which OSDs measure their own capacity."""
-_LARGE_BLOCK = 1 << 20
-"""Bytes of the writes by which the bandwidth of an OSD is known."""
-_BANDWIDTH_BLOCK = 64 << 10
-"""Bytes of the smallest writes that this bandwidth may limit: of smaller ones it is their number that costs."""
 _LENGTHS = ("runtime", "ramp_time", "time_based")
 """Options that say how long is measured."""
-_CAPACITY = "osd_mclock_max_capacity_iops_"
-_FALLBACKS = {"ssd": 21500.0, "hdd": 315.0}
-"""The capacity of an OSD whose own measurement is not believable: its real one is not known."""
-_KINDS = {"nvme": "ssd", "ssd": "ssd", "hdd": "hdd"}
-"""The kind of capacity of an OSD, by device class."""
 _IOPS, _BANDWIDTH, _LATENCY = BY_NAME["iops"], BY_NAME["bandwidth_bytes"], BY_NAME["latency_mean_seconds"]
 _QOS: Mapping[str, tuple[str, Metric]] = {
     f"rbd_qos_{direction}{'_' * bool(direction)}{unit}_limit": (direction, metric)
@@ -57,14 +45,13 @@ def ceilings(run: Run, session_runs: Iterable[Run] = (), links: Iterable[Cluster
     if why_invalid(run) or measures_links(run):
         return []
     runs = [other for other in session_runs if other.started_at < run.started_at]
-    usable_links = links_before(run, runs, links)
+    usable_links, benches = links_before(run, runs, links), rates_before(run, runs)
     limits = list(_limits_set(run))
     is_held = any(ceiling.share >= LIMITED for ceiling in limits)
     for direction in DIRECTIONS:
         if direction in run.summary.flows:
             limits += _network(run, direction, usable_links)
-            limits += _osds(run, direction)
-            limits += _benched(run, direction, runs)
+            limits += _osds(run, direction, benches)
             limits += _depth(run, direction, runs, is_held=is_held)
     return sorted([*limits, *_client_cpu(run)], key=_order)
 
@@ -160,59 +147,10 @@ def _network(run: Run, direction: str, links: Sequence[ClusterLink]) -> Iterator
 # ---------------------------------------------------------------------------------------------- OSDs
 
 
-def _osds(run: Run, direction: str) -> Iterator[Ceiling]:
-    """The ceiling of small writes by what OSDs have measured of themselves. For reads there is no such figure."""
-    cluster, load = run.cluster, load_of(run)
-    if cluster is None or direction != "write" or load is None or not load.pattern.startswith("rand"):
-        return
-    capacities = [_capacity(cluster, osd) for osd in cluster.pgs_by_osd]
-    pg_num = cluster.pool.get("pg_num")
-    if load.block_bytes < _SMALL_BLOCK or not isinstance(pg_num, int) or not all(capacities) or not capacities:
-        return
-    at_most = placed_rate([capacity or 0.0 for capacity in capacities], list(cluster.pgs_by_osd.values()), pg_num)
-    basis = f"{len(capacities)} OSDs, {_CAPACITY}*, {pg_num} PGs, {copies_text(cluster)}"
-    yield from _ceiling(run, "OSDs", direction, _IOPS, at_most, basis)
-
-
-def _benched(run: Run, direction: str, runs: Sequence[Run]) -> Iterator[Ceiling]:
-    """The ceiling of writes by what each OSD has written to its own store in large blocks, in a run of the session."""
-    cluster = run.cluster
-    pg_num, chunks = (cluster.pool.get("pg_num"), data_chunks(cluster)) if cluster else (None, None)
-    if cluster is None or direction != "write" or not isinstance(pg_num, int) or chunks is None:
-        return
-    load = load_of(run)
-    if load is None or 0 < load.block_bytes < _BANDWIDTH_BLOCK:
-        return
-    benches = [(other, rates) for other in runs if (rates := _rates_of(other, cluster.pgs_by_osd))]
-    placed = list(cluster.pgs_by_osd.values())
-    at_most, number = max(
-        ((chunks * placed_rate(rates, placed, pg_num), o.run) for o, rates in benches), default=(0.0, 0)
-    )
-    basis = f"{len(placed)} OSDs, what each wrote in #{number}, {pg_num} PGs, {copies_text(cluster)}"
-    yield from _ceiling(run, "OSDs", direction, _BANDWIDTH, at_most, basis)
-
-
-def _rates_of(run: Run, osds: Iterable[str]) -> list[float]:
-    """Bytes a second that each of some OSDs wrote; none where not all of them were measured, or in small blocks."""
-    load = load_of(run)
-    if why_invalid(run) or load is None or load.block_bytes < _LARGE_BLOCK:
-        return []
-    figures = {figure.job: figure.bandwidth_bytes for figure in job_figures(run.nodes) if figure.direction == "write"}
-    rates = [figures.get(f"osd.{osd}", 0.0) for osd in osds]
-    return rates if all(rates) else []
-
-
-def _capacity(cluster: ClusterEnvironment, osd: str) -> float | None:
-    """IOPS of an OSD; None where not measured. A disk that was replaced by another kind leaves its own figure."""
-    options, only = cluster.config or {}, list(cluster.osds_by_class)
-    device_class = cluster.class_by_osd.get(osd, only[0] if len(only) == 1 else "")
-    stored = [kind for kind in _FALLBACKS if f"osd.{osd} {_CAPACITY}{kind}" in options]
-    kind = _KINDS.get(device_class, stored[0] if len(stored) == 1 else "")
-    try:
-        capacity = float(options[f"osd.{osd} {_CAPACITY}{kind}"])
-    except (KeyError, ValueError):
-        return None
-    return capacity if math.isfinite(capacity) and capacity > 0 and capacity != _FALLBACKS[kind] else None
+def _osds(run: Run, direction: str, benches: Sequence[OsdRates]) -> Iterator[Ceiling]:
+    if limit := osd_limit(run, direction, benches):
+        flags = {"is_estimate": True} if limit.is_estimate else {}
+        yield from _ceiling(run, "OSDs", direction, limit.metric, limit.at_most, limit.basis, **flags)
 
 
 # ---------------------------------------------------------------------------------------------- depth, CPU
@@ -292,13 +230,13 @@ def _client_cpu(run: Run) -> Iterator[Ceiling]:
 
 
 def _ceiling(
-    run: Run, limit: Limit, direction: str, metric: Metric, at_most: float | None, basis: str
+    run: Run, limit: Limit, direction: str, metric: Metric, at_most: float | None, basis: str, **flags: bool
 ) -> Iterator[Ceiling]:
     """The ceiling, unless the run has no such figure; without a direction it is of reads and writes together."""
     flows = [direction] if direction else [name for name in DIRECTIONS if name in run.summary.flows]
     values = [value for flow in flows for value in measured([run], flow, metric)]
     if sum(values) > 0 and (at_most is None or 0 < at_most < FIGURE_MOST):
-        yield _made(limit, " and ".join(flows), metric, sum(values), at_most, basis)
+        yield _made(limit, " and ".join(flows), metric, sum(values), at_most, basis, **flags)
 
 
 def _made(

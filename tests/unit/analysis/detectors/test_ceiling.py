@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from cephtui.analysis.detectors.ceiling import ceilings
 from cephtui.cli.verbs import cli
 from cephtui.models import Ceiling, ClusterEnvironment, Finding, JobResult, NodeEnvironment, Run, Summary, Total
 from cephtui.reports.words.run import ceiling_lines, client_facts
+from cephtui.units import parse_size
 from tests.support.golden import Golden
 from tests.support.runs import nodes, run, total
 
@@ -247,27 +249,111 @@ def test_the_osds_by_what_they_have_measured() -> None:
 LARGE = {"rw": "write", "bs": "4M", "iodepth": 64}
 
 
-def benched(number: int, *rates: float, block: str = "4M") -> Run:
-    """A run in which OSDs wrote to their own stores at these rates."""
+def benched(number: int, *rates: float, block: str = "4M", disks: str = "abc", **changes: Any) -> Run:
+    """A run in which OSDs wrote to their own stores at these rates, in bytes; each on its disk, or without any."""
+    places = [f"pve1 sd{disk}" for disk in disks] or ["pve1"] * len(rates)
     jobs = tuple(
-        JobResult(job=f"osd.{osd}", group="hdd", place="pve1 sdb", summary=Summary(write=flow(1.0, rate)))
-        for osd, rate in enumerate(rates)
+        JobResult(
+            job=f"osd.{osd}", group="hdd", place=place, summary=Summary(write=flow(rate / parse_size(block), rate))
+        )
+        for (osd, rate), place in zip(enumerate(rates), places, strict=False)
     )
-    options = {"block-size": block, "runtime": 60, "together": False}
-    return run(number, tool="osd-bench", options=options, nodes=nodes("pve1", jobs=jobs), target="osd:*")
+    options = {"block-size": block, "runtime": 60, "together": False, **changes.pop("options", {})}
+    fields = {"tool": "osd-bench", "options": options, "nodes": nodes("pve1", jobs=jobs), "target": "osd:*"}
+    return run(number, **fields | changes)
+
+
+def of_osds(run: Run, *of_session: Run) -> Ceiling:
+    (osds,) = [ceiling for ceiling in ceilings(run, of_session) if ceiling.limit == "OSDs"]
+    return osds
 
 
 def test_the_osds_by_what_each_wrote_in_the_session() -> None:
-    """The slowest one is in all PGs of size 3 on three OSDs; of several runs the fastest is the bound."""
-    large = wrote(9, bandwidth=50e6, options=LARGE)
-    others = [benched(2, 300e6, 100e6, 200e6), benched(3, 300e6, 90e6, 200e6)]
-    (found,) = [each for each in ceilings(large, others) if each.limit == "OSDs" and each.figure.unit == "B/s"]
-    assert (found.direction, found.at_most, found.share) == ("write", 100e6, 0.5)
-    assert found.basis == "3 OSDs, what each wrote in #2, 32 PGs, size 3"
+    """The slowest one is in all PGs of size 3 on three OSDs; the newest run counts, not the fastest."""
+    large = wrote(9, bandwidth=45e6, options=LARGE)
+    others = [benched(2, 300e6, 100e6, 200e6), benched(3, 300e6, 90e6, 200e6), benched(10, 3e6, 3e6, 3e6)]
+    osds = of_osds(large, *others)
+    assert (osds.direction, osds.at_most, osds.share, osds.metric) == ("write", 90e6, 0.5, "bandwidth_bytes")
+    assert osds.basis == "3 OSDs, what each wrote in #3 on 2026-11-21, 32 PGs, size 3"
     coded = CLUSTER.model_copy(update={"pool": {**CLUSTER.pool, "type": "erasure"}, "pool_settings": {"ec k": "2"}})
-    known = ceilings(wrote(9, bandwidth=5e6, cluster=coded, options=LARGE), others)
-    (found,) = [each for each in known if each.figure.unit == "B/s" and each.limit == "OSDs"]
-    assert found.at_most == 200e6, "each OSD takes half of an object"
+    osds = of_osds(wrote(9, bandwidth=5e6, cluster=coded, options=LARGE), *others)
+    assert osds.at_most == 180e6, "each OSD takes half of an object"
+
+
+def test_osds_that_share_a_disk_share_what_it_can_do() -> None:
+    """One after the other each has the disk for itself; together they show what all of them have of it."""
+    large = wrote(
+        9,
+        bandwidth=10e6,
+        options=LARGE,
+        **environment(pool={**CLUSTER.pool, "size": 1}, pgs_by_osd={"0": 11, "1": 11, "2": 10}),
+    )
+    apart = of_osds(large, benched(2, 100e6, 90e6, 80e6))
+    assert apart.at_most == pytest.approx(80e6 * 32 / 10)
+    assert not apart.is_estimate
+    shared = of_osds(large, benched(2, 100e6, 90e6, 80e6, disks="aaa"))
+    assert shared.at_most == pytest.approx(100e6)
+    assert (shared.is_estimate, shared.is_known) == (True, True)
+    assert shared.basis.startswith("3 OSDs on 1 disk, what each wrote in #2")
+    both = of_osds(large, benched(2, 60e6, 50e6, 40e6, disks="aaa", options={"together": True}))
+    assert both.at_most == pytest.approx(150e6)
+    assert not both.is_estimate
+    unknown = of_osds(large, benched(2, 100e6, 90e6, 80e6, disks=""))
+    assert unknown.at_most == apart.at_most, "a place without a device is only a host"
+
+
+def test_what_osds_have_measured_of_themselves_is_not_added_up_on_one_disk() -> None:
+    one = environment(
+        disk_by_osd=dict.fromkeys("012", "pve1 X1"),
+        pool={**CLUSTER.pool, "size": 1},
+        pgs_by_osd={"0": 11, "1": 11, "2": 10},
+    )
+    osds = of_osds(wrote(iops=15_000, **one))
+    assert osds.at_most == pytest.approx(20_000)
+    assert (osds.is_estimate, osds.is_exceeded) == (True, False)
+    assert "about 20.0k" in ceiling_lines([osds])[0]
+
+
+BLOCKS = {
+    "4k": ("iops", 10e6 / 4096),
+    "32k": ("iops", 10e6 / 4096),
+    "64k": ("bandwidth_bytes", 100e6),
+    "1M": ("bandwidth_bytes", 100e6),
+}
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_between_small_and_large_blocks_the_smaller_bound_counts(block: str) -> None:
+    load = wrote(
+        9, bandwidth=5e6, iops=5e6 / parse_size(block), options={"rw": "randwrite", "bs": block, "iodepth": 64}
+    )
+    benches = benched(2, 10e6, 10e6, 10e6, block="4k"), benched(3, 100e6, 100e6, 100e6)
+    osds = of_osds(load, *benches)
+    metric, at_most = BLOCKS[block]
+    assert osds.metric == metric
+    assert osds.at_most == pytest.approx(at_most)
+
+
+def test_a_bench_of_small_blocks_says_more_than_what_osds_have_once_measured() -> None:
+    assert of_osds(wrote(9), benched(2, 10e6, 10e6, 10e6, block="4k")).at_most == pytest.approx(10e6 / 4096)
+    assert of_osds(wrote(9), benched(2, 10e6, 10e6, 10e6, block="8k")).at_most == 20_000, "4k may be faster"
+
+
+def test_a_bench_is_valid_for_a_day_or_with_the_same_disks() -> None:
+    disks = {str(osd): f"pve1 sd{name}" for osd, name in enumerate("abc")}
+    other = {**disks, "1": "pve1 sdx"}
+    old = benched(2, 1e8, 1e8, 1e8).model_copy(update={"started_at": wrote(9).started_at - timedelta(days=3)})
+    fresh = benched(2, 1e8, 1e8, 1e8)
+    for bench, known, is_valid in (
+        (old, {}, False),
+        (old, disks, True),
+        (old, other, False),
+        (fresh, {}, True),
+        (fresh, other, False),
+    ):
+        run = wrote(9, bandwidth=5e6, options=LARGE, **environment(disk_by_osd=known))
+        limits = [each for each in ceilings(run, [bench]) if each.limit == "OSDs"]
+        assert bool(limits) is is_valid
 
 
 @pytest.mark.parametrize("other", [benched(2, 1e8, 1e8), benched(2, 1e8, 1e8, 1e8, block="4k")])
@@ -426,7 +512,10 @@ def test_the_limits_of_images_are_limits(golden: Golden) -> None:
 
 @pytest.mark.parametrize(("block", "is_one"), [("4k", False), ("16k", False), ("64k", True), ("4M", True)])
 def test_what_osds_wrote_in_large_blocks_is_no_ceiling_of_small_ones(block: str, is_one: bool) -> None:
-    value = wrote(9, bandwidth=5e6, options={"rw": "randwrite", "bs": block, "iodepth": 64})
+    iops = 5e6 / parse_size(block)
+    value = wrote(
+        9, iops, bandwidth=5e6, options={"rw": "randwrite", "bs": block, "iodepth": 64}, **environment(config={})
+    )
     known = [each for each in ceilings(value, [benched(2, 1e8, 1e8, 1e8)]) if "what each wrote" in each.basis]
     assert bool(known) is is_one
 

@@ -69,6 +69,7 @@ OWN = {
     # numbers of OSDs, and of runs behind the names of their sessions
     "ClusterEnvironment.pgs_by_osd key": "0",
     "ClusterEnvironment.class_by_osd key": "0",
+    "ClusterEnvironment.disk_by_osd key": "0",
     "LeftOut.run": "tuning/2",
     "Verdict.before": "tuning/1",
     "Verdict.after": "tuning/3",
@@ -114,7 +115,10 @@ FREE = {
         "LeftOut.why",
     ),
     *(f"ClusterEnvironment.{name}" for name in ("ceph_version", "health", "checks", "failure_domain", "osd_flags")),
-    *(f"ClusterEnvironment.{name}" for name in ("osd_op_queue", "osd_mclock_profile", "image_features")),
+    *(
+        f"ClusterEnvironment.{name}"
+        for name in ("disk_by_osd value", "osd_op_queue", "osd_mclock_profile", "image_features")
+    ),
     *(f"ClusterEnvironment.{name}" for name in ("osds_by_class key", "class_by_osd value")),
     *(f"ClusterEnvironment.{name}" for name in ("pg_states key", "pool value", "no_permission")),
     *(f"ClusterEnvironment.{name} {part}" for name in ("pool_settings", "config") for part in ("key", "value")),
