@@ -25,6 +25,9 @@ from cephtui.models.nodes import OsdRates
 from cephtui.tools import TOOLS
 from cephtui.tools.load import Load
 
+_OF_CLIENTS: tuple[Limit, ...] = ("depth", "client CPU")
+_SEEK_SECONDS = 0.001
+"""How long a disk that rotates is busy with a request at least; virtual disks say that they rotate, too."""
 _LENGTHS = ("runtime", "ramp_time", "time_based")
 """Options that say how long is measured."""
 _IOPS, _BANDWIDTH, _LATENCY = BY_NAME["iops"], BY_NAME["bandwidth_bytes"], BY_NAME["latency_mean_seconds"]
@@ -53,7 +56,7 @@ def ceilings(run: Run, session_runs: Iterable[Run] = (), links: Iterable[Cluster
             limits += _network(run, direction, usable_links)
             limits += _osds(run, direction, benches)
             limits += _depth(run, direction, runs, is_held=is_held)
-    return sorted([*limits, *_client_cpu(run)], key=_order)
+    return sorted([*limits, *_client_cpu(run), *_disk(run)], key=_order)
 
 
 def bears_on(other: Asked, run: Run) -> bool:
@@ -91,6 +94,15 @@ def above_ceilings(ceilings: Iterable[Ceiling]) -> list[Finding]:
         for ceiling in ceilings
         if ceiling.is_exceeded
     ]
+
+
+def not_known(run: Run, ceilings: Iterable[Ceiling]) -> list[Limit]:
+    """The limits that a run may have and of which nothing is known that counts."""
+    limits: list[Limit] = ["network", "OSDs"] if run.cluster else ["disk"]
+    known = {ceiling.limit for ceiling in ceilings if ceiling.at_most is not None}
+    if threads_not_counted(run):
+        known.discard("client CPU")
+    return [limit for limit in (*limits, *_OF_CLIENTS) if limit not in known and (limit != "depth" or has_depth(run))]
 
 
 def has_depth(run: Run) -> bool:
@@ -221,12 +233,39 @@ def _client_cpu(run: Run) -> Iterator[Ceiling]:
         if node.cpu_user_percent is not None and node.cpu_system_percent is not None
     }
     node, most = max(used.items(), key=lambda pair: pair[1], default=("", 0.0))
+    basis = f"on {node} each job's own thread used {100 * most:.0f} % of one CPU{threads_not_counted(run)}"
+    yield from _of_use(run, "client CPU", most, basis)
+
+
+def _disk(run: Run) -> Iterator[Ceiling]:
+    """The ceiling by the busiest disk under a file or device, where it serves one request after the other.
+
+    Of SSDs and RAID arrays, which serve several at once, %util of iostat(1) is no measure of what they can do.
+    """
+    if run.cluster is not None or run.target.partition(":")[0] not in ("file", "device"):
+        return
+    disks = [(disk.utilisation_percent / 100, node, disk) for node in run.nodes for disk in node.disks]
+    busy, node, disk = max(disks, key=lambda use: use[0], default=(0.0, None, None))
+    if node is None or disk is None:
+        return
+    basis = f"{disk.name} on {node.node} was {units.percent(100 * busy)} busy"
+    environment, ios = run.environment.get(node.node), (disk.read_ios or 0) + (disk.write_ios or 0)
+    rotates = environment is not None and environment.settings.get("queue/rotational") == "1"
+    seconds = max((total.runtime_seconds for total in run.summary.flows.values()), default=0.0)
+    if busy < LIMITED or (rotates and busy * seconds >= _SEEK_SECONDS * ios):
+        yield from _of_use(run, "disk", min(busy, 1.0), basis)
+    else:
+        yield from _of_use(run, "disk", None, f"not known: {basis}, but may serve several requests at once")
+
+
+def _of_use(run: Run, limit: Limit, used: float | None, basis: str) -> Iterator[Ceiling]:
+    """The ceiling by how busy something was, by the utilisation law; None where that says nothing."""
     flows = {name: value for name in DIRECTIONS for value in measured([run], name, _IOPS)}
-    if most > 0 and flows:
-        direction = max(flows, key=lambda name: flows[name])
-        basis = f"on {node} each job's own thread used {100 * most:.0f} % of one CPU{threads_not_counted(run)}"
-        at_most = flows[direction] / most
-        yield _made("client CPU", direction, _IOPS, flows[direction], at_most, basis, is_estimate=True)
+    if not flows or used == 0:
+        return
+    direction = max(flows, key=lambda name: flows[name])
+    at_most = None if used is None else flows[direction] / used
+    yield _made(limit, direction, _IOPS, flows[direction], at_most, basis, is_estimate=True)
 
 
 def _ceiling(

@@ -79,7 +79,7 @@ def network_limit(run: Run, direction: str, links: Sequence[ClusterLink]) -> Net
     if bound is None:
         of_clients = (speeds[client, traffic.way_of_clients, "public"] for client in traffic.clients)
         why = next((speed.basis for speed in of_clients if speed.basis and speed.bytes_per_second is None), "")
-        return NetworkLimit(None, why) if why else None
+        return NetworkLimit(None, f"not known: {why}") if why else None
     slowest = min(bound.hosts, key=lambda host: speeds[host, bound.way, bound.network].bytes_per_second or 0.0)
     link = f"{_full(bound, _called(run, slowest))}: {speeds[slowest, bound.way, bound.network].basis}"
     return NetworkLimit(bound.rate, f"from {_clients(traffic)}, {copies_text(run.cluster)}, {link}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from cephtui import units
-from cephtui.analysis.detectors.ceiling import has_depth, nearest
+from cephtui.analysis.detectors.ceiling import has_depth, nearest, not_known
 from cephtui.analysis.runs.facts import load_of, threads_not_counted
 from cephtui.models import Ceiling, DiskUse, LatencyShare, NodeResult, Run, Total
 from cephtui.models.ceilings import LIMITED, NEAR
@@ -19,18 +19,22 @@ _ONE_IN_FLIGHT = "with one I/O in flight on each node the next I/O begins when t
 _WITH_FLUSHES = "with one I/O in flight on each node each I/O and each flush waits for the one before it"
 
 
-def ceiling_lines(ceilings: Sequence[Ceiling], runs: Iterable[Run] = ()) -> list[str]:
-    """Lines on the ceilings of a run, then on what limits it; where none is known, on what would show one."""
+def ceiling_lines(ceilings: Sequence[Ceiling], runs: Sequence[Run] = ()) -> list[str]:
+    """Lines on the ceilings of a run, then on what limits it; where none is known, on what would show one.
+
+    ``runs`` is the run, or those without a ceiling.
+    """
     near = nearest(ceilings)
     unknown = f"{_UNKNOWN}: {_OF_DEPTH}" if any(map(has_depth, runs)) else _UNKNOWN
-    return [*(_line(ceiling) for ceiling in ceilings if not ceiling.is_itself), _conclusion(near) if near else unknown]
+    conclusion = _conclusion(near, not_known(runs[0], ceilings) if runs else ()) if near else unknown
+    return [*(_line(ceiling) for ceiling in ceilings if not ceiling.is_itself), conclusion]
 
 
 def _line(ceiling: Ceiling) -> str:
     """``network 58 %: write 512 MiB/s, at most 882 MiB/s (from 1 of 3 OSD hosts, size 3, NIC 10.0 Gbit/s x 0.94)``."""
     share = f"{ceiling.limit} {100 * ceiling.share:,.0f} %"
     if not ceiling.is_known:
-        return f"{ceiling.limit}: {'' if ceiling.at_most else 'not known: '}{ceiling.basis}"
+        return f"{ceiling.limit}: {ceiling.basis}"
     value, most = ceiling.figure.as_text(ceiling.measured), ceiling.figure.as_text(ceiling.at_most)
     what = f"{value} IOPS" if ceiling.figure.unit == "IO/s" else value
     return (
@@ -38,7 +42,7 @@ def _line(ceiling: Ceiling) -> str:
     )
 
 
-def _conclusion(nearest: Ceiling) -> str:
+def _conclusion(nearest: Ceiling, not_known: Sequence[str]) -> str:
     limit, share = nearest.limit, nearest.share
     if nearest.is_itself:
         return f"limited by {limit}: {_WITH_FLUSHES if nearest.has_flushes else _ONE_IN_FLIGHT}"
@@ -48,7 +52,8 @@ def _conclusion(nearest: Ceiling) -> str:
         return f"limited by {limit}"
     if round(share, 2) >= NEAR:
         return f"nearest limit: {limit}"
-    return f"no known limit was near: the greatest share is {100 * share:.0f} % ({limit})"
+    unknown = f"; not known: {', '.join(not_known)}" if not_known else ""
+    return f"no known limit was near: the greatest share is {100 * share:.0f} % ({limit}){unknown}"
 
 
 _IOPS, _BANDWIDTH = BY_NAME["iops"], BY_NAME["bandwidth_bytes"]

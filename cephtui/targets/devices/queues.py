@@ -9,7 +9,7 @@ from cephtui.paths import packaged_text
 
 QUEUES_FUNCTION = packaged_text("cephtui.targets.devices", "queues.sh")
 """Bash that defines ``queues``, for a script that has ``say``."""
-_KEYS = ("queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb")
+_KEYS = ("queue/scheduler", "queue/nr_requests", "queue/read_ahead_kb", "queue/rotational")
 _VALUE_MOST = 200
 _CHOSEN = re.compile(r"\[([^\]]*)\]")
 

@@ -9,7 +9,7 @@ queues() {
         [ -e "$below" ] && queues "$(readlink -f -- "$below")"
     done
     [ -e "$below" ] && return
-    for key in scheduler nr_requests read_ahead_kb; do
+    for key in scheduler nr_requests read_ahead_kb rotational; do
         { read -r value < "$disk/queue/$key"; } 2>/dev/null && say "queue/$key" "$value"
     done
 }

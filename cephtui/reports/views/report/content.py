@@ -256,7 +256,8 @@ def _ceilings(material: Material) -> tuple[Block, ...]:
     if not rows:
         return (Text(f"{ceiling_lines([], material.runs)[0]}."),)
     heads = columns(("run", "limit", "reached", "", "measured", "can be", "from"), "llrlrrl")
-    nearest = (f"{name}: {ceiling_lines(ceilings)[-1]}" for name, ceilings in material.ceilings.items())
+    runs = {name_of(run): run for run in material.runs}
+    nearest = (f"{name}: {ceiling_lines(ceilings, [runs[name]])[-1]}" for name, ceilings in material.ceilings.items())
     return (Table(heads, cut_rows(rows, "ceilings")), Items(cut_items(nearest, "runs")))
 
 

@@ -14,7 +14,17 @@ from click.testing import CliRunner
 from cephtui.analysis.detectors.bounds import Traffic, internal_bytes, network_bounds, placed_rate
 from cephtui.analysis.detectors.ceiling import ceilings
 from cephtui.cli.verbs import cli
-from cephtui.models import Ceiling, ClusterEnvironment, Finding, JobResult, NodeEnvironment, Run, Summary, Total
+from cephtui.models import (
+    Ceiling,
+    ClusterEnvironment,
+    DiskUse,
+    Finding,
+    JobResult,
+    NodeEnvironment,
+    Run,
+    Summary,
+    Total,
+)
 from cephtui.reports.words.run import ceiling_lines, client_facts
 from cephtui.units import parse_size
 from tests.support.golden import Golden
@@ -564,6 +574,51 @@ def test_the_cpu_of_a_thread_that_leaves_the_work_to_others_says_so(engine: str,
 )
 def test_a_run_that_has_no_depth_is_not_sent_to_one_with_one_in_flight(changes: dict[str, Any]) -> None:
     assert ceiling_lines([], [wrote(**changes)]) == ["none known"]
+
+
+def on_disk(busy: float, *, rotates: str | None, ios: int = 6_000, **changes: Any) -> Run:
+    """A minute on a file, whose disk was so many per cent busy with so many writes."""
+    disks = (
+        DiskUse(name="dm-0", utilisation_percent=1.0),
+        DiskUse(name="sda", utilisation_percent=busy, write_ios=ios),
+    )
+    settings = {"queue/rotational": rotates} if rotates else {}
+    local = {"nodes": nodes("pve1", disks=disks), "environment": {"pve1": NodeEnvironment(settings=settings)}}
+    return wrote(9, 100.0, **{"cluster": None, "target": "file:/srv/x", **local} | changes)
+
+
+@pytest.mark.parametrize(
+    ("busy", "rotates", "ios"),
+    [
+        (97.0, "1", 6_000),
+        (97.0, "0", 6_000),
+        (97.0, None, 6_000),
+        (97.0, "1", 900_000),
+        (40.0, "1", 2_000),
+        (40.0, "0", 9),
+    ],
+    ids=["rotates", "SSD", "unknown", "virtual", "idle", "idle SSD"],
+)
+def test_a_busy_disk_is_about_a_limit_where_it_serves_one_after_the_other(
+    busy: float, rotates: str | None, ios: int, golden: Golden
+) -> None:
+    """Of SSDs being busy says little, and a virtual disk says that it rotates whatever it is on."""
+    run = on_disk(busy, rotates=rotates, ios=ios)
+    golden.same(ceiling_lines(ceilings(run), [run]))
+
+
+@pytest.mark.parametrize("changes", [{"cluster": CLUSTER}, {"target": "rbd:bench"}, {"nodes": nodes("pve1")}], ids=str)
+def test_the_disks_of_the_client_are_no_limit_of_a_pool(changes: dict[str, Any]) -> None:
+    assert "disk" not in limits_of(on_disk(97.0, rotates="1", **changes))
+
+
+def test_below_half_what_is_not_known_is_named(golden: Golden) -> None:
+    few = wrote(9, 100.0)
+    golden.same(ceiling_lines(ceilings(few), [few])[-1])
+    with_threads = wrote(
+        9, 100.0, options={"rw": "randwrite", "bs": "4k", "iodepth": 64, "ioengine": "rbd"}, latency=0.1
+    )
+    golden.same(ceiling_lines(ceilings(with_threads), [with_threads])[-1])
 
 
 def test_above_its_own_ceiling_something_is_wrong(golden: Golden) -> None:
