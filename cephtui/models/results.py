@@ -141,6 +141,12 @@ class Summary(Model):
         """All flows by name: ``read``, ``write``, then the others."""
         return flows_of(self.read, self.write, self.other)
 
+    def without_histograms(self) -> Summary:
+        """The same, but for the histograms."""
+        parts = {name: total.model_copy(update={"latency_buckets": None}) for name, total in self.flows.items()}
+        read, write = parts.pop("read", None), parts.pop("write", None)
+        return Summary(read=read, write=write, other=parts)
+
 
 class DiskUse(Model):
     """How busy a block device was during the run, as the tool reports it."""

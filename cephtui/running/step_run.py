@@ -52,7 +52,7 @@ from cephtui.running.together import Together
 from cephtui.running.watch_cluster import deleted_pool, monitored
 from cephtui.sessions.ceilings import with_ceilings
 from cephtui.sessions.changes import changes_elsewhere
-from cephtui.sessions.cluster_links import keep_links
+from cephtui.sessions.cluster_records import keep_records
 from cephtui.sessions.store import unwritable
 from cephtui.sessions.writer import RawLimits, RunWriter
 from cephtui.targets.base import Target
@@ -119,7 +119,7 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
     finished = with_ceilings(bench.session.directory, finished)
     bench.recorder = None
     finished = _saved(finished, writer, recorder)
-    _keep_links(bench, finished, step)
+    _keep_records(bench, finished, step)
     bench.publish(finished)
     return finished
 
@@ -188,14 +188,13 @@ def _saved(run: Run, writer: RunWriter, recorder: Recorder) -> Run:
     return stored
 
 
-def _keep_links(bench: Bench, run: Run, step: Step) -> None:
-    """Keep the links that a run has measured for the cluster; the run has them in any case."""
+def _keep_records(bench: Bench, run: Run, step: Step) -> None:
+    """Keep what a run has measured of its cluster for runs of other sessions; the run has it in any case."""
     place = step.nodes[0].place
-    if isinstance(place, HostPlace):
-        try:
-            keep_links(bench.session.directory.parent, run, place.fsid)
-        except OSError:
-            log.exception("can't keep the links of %s", run.run)
+    try:
+        keep_records(bench.session.directory.parent, run, place.fsid if isinstance(place, HostPlace) else "")
+    except OSError:
+        log.exception("can't keep what run %s has measured of its cluster", run.run)
 
 
 def _with(run: Run, finding: Finding) -> Run:

@@ -10,7 +10,7 @@ from cephtui.models import Ceiling, Run
 from cephtui.models.base import Model, Name, OptionValue
 from cephtui.reading import load_json, read_bytes
 from cephtui.sessions import store
-from cephtui.sessions.cluster_links import kept_links
+from cephtui.sessions.cluster_records import kept_records
 
 
 class _Head(Model):
@@ -25,7 +25,8 @@ def ceilings_of(directory: Path, run: Run) -> tuple[Ceiling, ...]:
     """The ceilings of a run of a session; a run of an earlier cephtui is not stored with them."""
     if run.ceilings is not None or run.imported_from:
         return run.ceilings or ()
-    return tuple(ceilings(run, _runs_before(directory, run), kept_links(directory.parent, run)))
+    records = kept_records(directory.parent, run.cluster.fsid if run.cluster else None)
+    return tuple(ceilings(run, _runs_before(directory, run), records))
 
 
 def with_ceilings(directory: Path, run: Run) -> Run:

@@ -8,15 +8,17 @@ the utilisation law.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 
 from cephtui import units
-from cephtui.analysis.detectors.network import links_before, network_limit
+from cephtui.analysis.detectors.network import VALID_FOR, links_before, network_limit
 from cephtui.analysis.detectors.osds import osd_limit, rates_before
-from cephtui.analysis.runs.batches import measured, node_names
+from cephtui.analysis.runs.batches import measured, name_of, node_names
 from cephtui.analysis.runs.facts import Asked, load_of, threads_not_counted, why_invalid
 from cephtui.analysis.runs.links import measures_links
 from cephtui.analysis.statistics.ratio import geometric_mean
-from cephtui.models import FIGURE_MOST, Ceiling, ClusterLink, Finding, Limit, Run
+from cephtui.frozen import dataclass
+from cephtui.models import FIGURE_MOST, Ceiling, ClusterEnvironment, ClusterLink, Finding, Limit, NodeResult, Run
 from cephtui.models.base import OptionValue
 from cephtui.models.ceilings import LIMITED
 from cephtui.models.findings.measurement import ABOVE_CEILING
@@ -39,23 +41,35 @@ _QOS: Mapping[str, tuple[str, Metric]] = {
 """The direction and metric of each limit of an image; an empty direction is of reads and writes together."""
 
 
-def ceilings(run: Run, session_runs: Iterable[Run] = (), links: Iterable[ClusterLink] = ()) -> list[Ceiling]:
+@dataclass(frozen=True, slots=True)
+class ClusterRecords:
+    """What was measured of a cluster in any session."""
+
+    links: tuple[ClusterLink, ...] = ()
+    osds: tuple[OsdRates, ...] = ()
+    alone: tuple[Run, ...] = ()
+    """Runs with one I/O in flight, of which only what decides its latency is known."""
+
+
+def ceilings(run: Run, session_runs: Iterable[Run] = (), records: ClusterRecords | None = None) -> list[Ceiling]:
     """All ceilings of a run by what was known before it began, the nearest first.
 
-    ``session_runs`` are the runs of its session, ``links`` what was ever measured in its cluster: of both what is not
+    ``session_runs`` are the runs of its session, ``records`` what was measured of its cluster: of both what is not
     older than the run is left out, so that what is measured later changes nothing.
     """
     if why_invalid(run) or measures_links(run):
         return []
+    records = records or ClusterRecords()
     runs = [other for other in session_runs if other.started_at < run.started_at]
-    usable_links, benches = links_before(run, runs, links), rates_before(run, runs)
+    links, benches = links_before(run, runs, records.links), rates_before(run, runs, records.osds)
+    alone = _runs_alone(run, runs, records.alone)
     limits = list(_limits_set(run))
     is_held = any(ceiling.share >= LIMITED for ceiling in limits)
     for direction in DIRECTIONS:
         if direction in run.summary.flows:
-            limits += _network(run, direction, usable_links)
+            limits += _network(run, direction, links)
             limits += _osds(run, direction, benches)
-            limits += _depth(run, direction, runs, is_held=is_held)
+            limits += _depth(run, direction, alone, is_held=is_held)
     return sorted([*limits, *_client_cpu(run), *_disk(run)], key=_order)
 
 
@@ -168,8 +182,8 @@ def _osds(run: Run, direction: str, benches: Sequence[OsdRates]) -> Iterator[Cei
 # ---------------------------------------------------------------------------------------------- depth, CPU
 
 
-def _depth(run: Run, direction: str, runs: Sequence[Run], *, is_held: bool) -> Iterator[Ceiling]:
-    """The ceiling by the runs of the session with one I/O in flight on each node; with one, by the run itself.
+def _depth(run: Run, direction: str, alone: Sequence[Run], *, is_held: bool) -> Iterator[Ceiling]:
+    """The ceiling by the same runs with one I/O in flight on each node; with one, by the run itself.
 
     ``is_held``: a rate that is set keeps the next I/O back.
     """
@@ -182,14 +196,40 @@ def _depth(run: Run, direction: str, runs: Sequence[Run], *, is_held: bool) -> I
                 yield _made("depth", direction, _IOPS, rate, rate, basis, has_flushes=has_flushes)
         return
     in_flight = load.depth * load.jobs * len(node_names(run)) if load else 0
-    alone = [other for other in runs if _is_alone(other, run)]
     flow = COMMIT if direction == "write" and _commits(run) else direction
     seconds = geometric_mean(measured(alone, flow, _LATENCY))
     if not load or load.depth * load.jobs < 2 or not seconds or _flushes_between(run, load):
         return
-    numbers = ", ".join(f"#{other.run}" for other in alone)
+    numbers = ", ".join(f"#{other.run}" if other.session == run.session else name_of(other) for other in alone)
     basis = f"{in_flight} in flight, {units.latency(seconds)} with 1 on each node ({numbers})"
     yield from _ceiling(run, "depth", direction, _IOPS, in_flight / seconds, basis)
+
+
+def _runs_alone(run: Run, runs: Iterable[Run], kept: Iterable[Run]) -> list[Run]:
+    """The runs that did the same with one I/O in flight: of the session; without any, the newest of others of a day."""
+    of_session = [other for other in runs if _is_alone(other, run)]
+    of_others = [
+        other
+        for other in kept
+        if timedelta() < run.started_at - other.started_at <= VALID_FOR and _is_alone(other, run)
+    ]
+    return of_session or sorted(of_others, key=lambda other: other.started_at)[-1:]
+
+
+def one_in_flight(run: Run) -> Run | None:
+    """What of a run with one I/O in flight decides its latency, and that; None of another run."""
+    load = load_of(run)
+    if load is None or load.depth * load.jobs != 1 or load.pauses or run.cluster is None or why_invalid(run):
+        return None
+    if not any(measured([run], flow, _LATENCY) for flow in run.summary.flows):
+        return None
+    pool = ClusterEnvironment(fsid=run.cluster.fsid, pool=run.cluster.pool)
+    return Run.model_validate(
+        {name: getattr(run, name) for name in ("session", "run", "batch", "preset", "tool", "target", "outcome")}
+        | {"options": run.options, "command": "", "started_at": run.started_at, "cluster": pool}
+        | {"nodes": tuple(NodeResult(node=node, command="") for node in node_names(run))}
+        | {"summary": run.summary.without_histograms()}
+    )
 
 
 def _is_alone(other: Run, run: Run) -> bool:

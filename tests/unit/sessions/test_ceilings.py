@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from cephtui.models import Ceiling, Run, Summary
-from cephtui.sessions import store
+from cephtui.sessions import cluster_records, store
 from cephtui.sessions.ceilings import ceilings_of, with_ceilings
-from cephtui.sessions.cluster_links import keep_links
+from cephtui.sessions.cluster_records import keep_records, kept_records
 from tests.support.runs import total
 from tests.support.sessions import write_session
-from tests.unit.analysis.detectors.test_ceiling import CLUSTER, alone, wrote
+from tests.unit.analysis.detectors.test_ceiling import CLUSTER, alone, benched, wrote
 from tests.unit.analysis.runs.test_links import FSID, GBIT, of_hosts, one_way
 
 IN_CLUSTER = CLUSTER.model_copy(update={"fsid": FSID})
@@ -37,7 +37,7 @@ def limits(ceilings: tuple[Ceiling, ...]) -> dict[str, float | None]:
 
 def test_a_run_says_later_what_it_said_when_it_ended(tmp_path: Path) -> None:
     """Whatever is measured since: of its links, and of one I/O in flight."""
-    keep_links(tmp_path / "sessions", of_hosts(one_way(1, "a", "b", GBIT)), FSID)
+    keep_records(tmp_path / "sessions", of_hosts(one_way(1, "a", "b", GBIT)), FSID)
     directory = saved(tmp_path, alone(1, 0.001, cluster=IN_CLUSTER), deep(2))
     run = with_ceilings(directory, store.read_run(directory, 2))
     assert run.ceilings is not None
@@ -46,7 +46,7 @@ def test_a_run_says_later_what_it_said_when_it_ended(tmp_path: Path) -> None:
 
     again = tmp_path / "later"
     faster = of_hosts(one_way(5, "a", "b", 9 * GBIT)).model_copy(update={"started_at": run.started_at + LATER})
-    keep_links(again / "sessions", faster, FSID)
+    keep_records(again / "sessions", faster, FSID)
     slower = alone(3, 0.5, cluster=IN_CLUSTER)
     directory = saved(again, alone(1, 0.001, cluster=IN_CLUSTER), run, slower)
     assert ceilings_of(directory, store.read_run(directory, 2)) == run.ceilings
@@ -54,7 +54,7 @@ def test_a_run_says_later_what_it_said_when_it_ended(tmp_path: Path) -> None:
 
 def test_a_run_of_an_earlier_cephtui_has_those_of_what_was_measured_before_it(tmp_path: Path) -> None:
     for number, rate in ((1, GBIT), (8, 9 * GBIT)):
-        keep_links(tmp_path / "sessions", of_hosts(one_way(number, "a", "b", rate)), FSID)
+        keep_records(tmp_path / "sessions", of_hosts(one_way(number, "a", "b", rate)), FSID)
     directory = saved(tmp_path, alone(1, 0.001, cluster=IN_CLUSTER), deep(2), alone(3, 0.5, cluster=IN_CLUSTER))
     run = store.read_run(directory, 2)
     assert "ceilings" not in json.loads((directory / "002" / "run.json").read_text())
@@ -98,3 +98,61 @@ def test_what_is_no_bound_is_not_exceeded(tmp_path: Path) -> None:
     assert with_ceilings(tmp_path / "s", rate).findings == ()
     itself = alone(9, 0.001, cluster=None, summary=Summary(write=total(iops=1000.0)))
     assert with_ceilings(tmp_path / "s", itself).findings == ()
+
+
+# ---------------------------------------------------------------------------------------------- of other sessions
+
+
+def elsewhere(run: Run) -> Run:
+    cluster = run.cluster or CLUSTER
+    return run.model_copy(update={"session": "early", "cluster": cluster.model_copy(update={"fsid": FSID})})
+
+
+def test_what_other_sessions_have_measured_of_the_cluster_counts_for_a_day(tmp_path: Path) -> None:
+    root = tmp_path / "sessions"
+    for run in (benched(1, 10e6, 10e6, 10e6, block="4k"), alone(2, 0.002), alone(3, 0.001), deep(4)):
+        keep_records(root, elsewhere(run))
+    near = limits(ceilings_of(root / "tuning", deep()))
+    assert near["OSDs"] == pytest.approx(10e6 / 4096)
+    assert near["depth"] == pytest.approx(64_000), "of one in flight the newest"
+    later = deep(started_at=deep().started_at + LATER)
+    assert limits(ceilings_of(root / "tuning", later)) == {"OSDs": 20_000, "network": near["network"]}
+    own = saved(tmp_path, alone(1, 0.004, cluster=IN_CLUSTER))
+    assert limits(ceilings_of(own, deep()))["depth"] == pytest.approx(16_000), "the session itself comes first"
+
+
+def test_of_one_in_flight_little_is_kept(tmp_path: Path) -> None:
+    root = tmp_path / "sessions"
+    latency = elsewhere(alone(1, 0.002))
+    assert latency.summary.write
+    keep_records(root, latency)
+    (kept,) = kept_records(root, FSID).alone
+    assert (kept.session, kept.run, kept.options) == ("early", 1, latency.options)
+    assert kept.cluster
+    assert (kept.cluster.config, kept.environment, kept.command) == (None, {}, "")
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        deep(1),
+        alone(1, 0.001, cluster=None),
+        alone(1, 0.001, outcome="failed", cluster=IN_CLUSTER),
+        benched(1, 1e8, 1e8, outcome="failed", cluster=IN_CLUSTER),
+        alone(1, 0.001, cluster=IN_CLUSTER.model_copy(update={"fsid": "../x"})),
+    ],
+    ids=["deep", "no cluster", "failed", "failed bench", "no id"],
+)
+def test_what_says_nothing_is_not_kept(tmp_path: Path, run: Run) -> None:
+    keep_records(tmp_path / "sessions", run)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_file_does_not_grow_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "sessions"
+    monkeypatch.setattr(cluster_records, "_MOST_BYTES", 4000)
+    for number in range(1, 60):
+        keep_records(root, elsewhere(alone(number, 0.002)))
+    kept = kept_records(root, FSID).alone
+    assert (root.parent / "clusters" / f"{FSID}.jsonl").stat().st_size <= 4000
+    assert [run.run for run in kept] == [*range(60 - len(kept), 60)]

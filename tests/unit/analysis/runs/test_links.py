@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cephtui.analysis.detectors.ceiling import ceilings
+from cephtui.analysis.detectors.ceiling import ClusterRecords, ceilings
 from cephtui.analysis.runs.links import Link, links_of, nics_of
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import judge_sides
@@ -29,7 +29,7 @@ from cephtui.reports.views.report.material import Material
 from cephtui.reports.views.report.tables import runs_table
 from cephtui.reports.words.run import ceiling_lines
 from cephtui.reports.words.text import conditions, metric_of, short_conditions
-from cephtui.sessions.cluster_links import keep_links, kept_links
+from cephtui.sessions.cluster_records import keep_records, kept_records
 from cephtui.sessions.jsonlines import as_json
 from cephtui.tui.widgets.run_rows import TableContent
 from tests.support.documents import study
@@ -193,7 +193,7 @@ def on(nic: NodeEnvironment, *names: str) -> dict[str, NodeEnvironment]:
 
 
 def of_network(run: Run, *of_session: Run, links: Sequence[ClusterLink] = ()) -> Ceiling:
-    (network,) = [each for each in ceilings(run, of_session, links) if each.limit == "network"]
+    (network,) = [each for each in ceilings(run, of_session, ClusterRecords(tuple(links))) if each.limit == "network"]
     return network
 
 
@@ -350,9 +350,9 @@ def in_cluster(fsid: str | None) -> Run:
 def test_a_link_is_kept_with_its_cluster_and_is_the_ceiling_of_another_session(tmp_path: Path, golden: Golden) -> None:
     root = tmp_path / "sessions"
     for value in (*TRIANGLE, one_way(7, "a", "b", 0.5 * GBIT)):
-        keep_links(root, of_hosts(value), FSID)
+        keep_records(root, of_hosts(value), FSID)
     run = in_cluster(FSID)
-    kept = kept_links(root, run)
+    kept = list(kept_records(root, FSID).links)
     assert len(kept) == 7, "which of them counts depends on the run"
     assert kept[-1].source_nics == kept[-1].destination_nics == NICS
     network = of_network(run, links=kept)
@@ -367,7 +367,7 @@ def test_a_line_of_an_earlier_cephtui_is_a_link(tmp_path: Path) -> None:
         '{"source":"pve1","destination":"pve2","network":"public","bandwidth_bytes":1e8,"session":"s","run":1,'
         '"measured_at":"2026-11-20T10:00:00Z"}\n'
     )
-    (link,) = kept_links(tmp_path / "sessions", in_cluster(FSID))
+    (link,) = kept_records(tmp_path / "sessions", FSID).links
     assert (link.bandwidth_bytes, link.source_nics) == (1e8, None)
 
 
@@ -376,14 +376,14 @@ def test_what_is_not_known_to_be_of_the_cluster_is_not_kept(tmp_path: Path) -> N
     both = link_run(1, "a", "b", summary=Summary(write=of_link(GBIT), read=of_link(GBIT)))
     failed = link_run(2, "a", "b", outcome="failed")
     for value, fsid in ((both, FSID), (failed, FSID), (TRIANGLE[0], ""), (TRIANGLE[0], "../../x")):
-        keep_links(root, of_hosts(value), fsid)
+        keep_records(root, of_hosts(value), fsid)
     assert [*tmp_path.iterdir()] == []
-    keep_links(root, of_hosts(TRIANGLE[0]), FSID)
+    keep_records(root, of_hosts(TRIANGLE[0]), FSID)
     with (root.parent / "clusters" / f"{FSID}.jsonl").open("a") as file:
         file.write('{"torn')
-    assert len(kept_links(root, in_cluster(FSID))) == 1
-    assert kept_links(root, in_cluster(FSID.replace("beef", "dead"))) == []
-    assert kept_links(root, in_cluster(None)) == []
+    assert len(kept_records(root, FSID).links) == 1
+    for other in (FSID.replace("beef", "dead"), None):
+        assert kept_records(root, other) == ClusterRecords()
 
 
 def test_what_two_measurements_of_a_link_show_is_in_bits() -> None:
