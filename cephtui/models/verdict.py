@@ -84,10 +84,15 @@ class Verdict(Model):
     detectable_fraction: float | None = None
     """The least fall, as a fraction of before, that would be seen with about 80 % power if the runs are spread as these
     are; ``f / (1 - f)`` is the least rise."""
+    detectable_between: tuple[float, float] | None = None
+    """Between which falls that least one is with a probability of 80 %: the spread of few runs is hardly known."""
     runs_needed: int | None = None
-    """How many runs a side needs for about 80 % power; null where it is decided, or too many are needed."""
+    """How many runs a side needs for about 80 % power if the true change is the estimated one; null where it is
+    decided, or too many are needed."""
     runs_needed_if_same: int | None = None
     """How many runs a side needs if nothing had changed, where the estimated change is too near to what is required."""
+    runs_needed_between: tuple[int, int] | None = None
+    """Between which numbers the last one that is given is with a probability of 80 %."""
     predicted: tuple[float, float] | None = None
     """The interval, with ``confidence``, of a further run before; given where there is a single run after."""
     decides: bool = True

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import NormalDist, mean, variance
+from statistics import mean, variance
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from cephtui.analysis.statistics.power import df_of_welch, reach, satterthwaite, spread_between
 from cephtui.analysis.statistics.t_distribution import cdf, quantile
 from cephtui.frozen import dataclass
 
@@ -18,11 +19,6 @@ if TYPE_CHECKING:
     from cephtui.models.verdict import Answer, Word
 
 Better: TypeAlias = Literal["more", "less"]
-_POWER = 0.8
-"""The power of what "would be seen" or "would decide": in four of five checks."""
-_RUNS_MOST = 10_000
-_BY_T_MOST = 30
-"""The t distribution needs at most so many more runs than the normal distribution."""
 _LOG_MOST = 138.0
 """The greatest logarithm of a ratio or figure: below that of ``FIGURE_MOST``, so that every result can be written."""
 
@@ -37,6 +33,8 @@ class LogMean:
     """Degrees of freedom."""
     df_again: float | None = None
     """Degrees of freedom of further runs with the same spread, where these are estimated too; else None."""
+    df_spread: float | None = None
+    """Degrees of freedom of the standard error, where they are others than ``df``."""
 
     @property
     def value(self) -> float:
@@ -63,27 +61,17 @@ class LogMean:
         return 2 * min(self.p_met(1.0, "more"), self.p_met(1.0, "less"))
 
     def detectable(self, confidence: float) -> float:
-        """The least fall, as a fraction of before, that would be seen with about 80 % power."""
-        return 1 - math.exp(-_reach(confidence, self.df_again or self.df) * self.standard_error)
+        """The least fall, as a fraction of before, that further runs would show with about 80 % power."""
+        return self._fall(reach(confidence, self.df_again or self.df, self.df_spread or self.df))
 
+    def detectable_between(self, confidence: float) -> tuple[float, float]:
+        """Between which falls the least is, that would be seen with 80 % power: in four of five such estimates."""
+        errors = reach(confidence, self.df_again or self.df)
+        low, high = spread_between(self.df_spread or self.df)
+        return self._fall(errors * low), self._fall(errors * high)
 
-def _reach(confidence: float, df: float) -> float:
-    """How many standard errors there must be, for an interval to show them with 80 % power (Bloom 1995)."""
-    return quantile(0.5 + confidence / 2, df) + quantile(_POWER, df)
-
-
-def df_of_welch(squared: Sequence[float], runs: Sequence[int]) -> float:
-    """The degrees of freedom by which the power of Welch's test is known, of so many runs, at least two, on each side.
-
-    ``squared`` are the true squares of the standard errors of both sides. The test estimates them, so that its degrees
-    of freedom vary between those of the smaller side and what Satterthwaite's formula makes of the true ones: halfway
-    the power is right within 4 per cent points, by simulation.
-    """
-    return (_satterthwaite(squared, runs) + min(runs) - 1) / 2
-
-
-def _satterthwaite(squared: Sequence[float], runs: Sequence[int]) -> float:
-    return sum(squared) ** 2 / sum(square**2 / (number - 1) for square, number in zip(squared, runs, strict=True))
+    def _fall(self, errors: float) -> float:
+        return 1 - math.exp(-errors * self.standard_error)
 
 
 def _exp(log: float) -> float:
@@ -140,7 +128,8 @@ def welch(before: Sequence[float], after: Sequence[float]) -> LogMean:
     ratio = LogMean(mean(sides[1]) - mean(sides[0]), math.sqrt(sum(parts)), sum(runs) - 2.0)
     if not ratio.standard_error:
         return ratio
-    return replace(ratio, df=_satterthwaite(parts, runs), df_again=df_of_welch(parts, runs))
+    df_spread = satterthwaite([1 / number for number in runs], runs)
+    return replace(ratio, df=satterthwaite(parts, runs), df_again=df_of_welch(parts, runs), df_spread=df_spread)
 
 
 def paired(before: Sequence[float], after: Sequence[float]) -> LogMean:
@@ -192,21 +181,3 @@ def prediction(values: Sequence[float], confidence: float) -> tuple[float, float
     logs = [math.log(value) for value in values]
     half = quantile(0.5 + confidence / 2, len(logs) - 1.0) * math.sqrt(variance(logs) * (1 + 1 / len(logs)))
     return _exp(mean(logs) - half), _exp(mean(logs) + half)
-
-
-def runs_needed(spread: float, away: float, confidence: float, *, in_turns: bool = False) -> int | None:
-    """About how many runs a side decide with 80 % power; None for more than can be made.
-
-    ``spread`` is the standard deviation of the logarithms of a side, ``away`` how far the logarithm of the true ratio
-    is from that of the required one, ``confidence`` that of the look which is to decide. Of runs ``in_turns`` it is
-    the pairs that count.
-    """
-    if not away:
-        return None
-    normal = NormalDist().inv_cdf(0.5 + confidence / 2) + NormalDist().inv_cdf(_POWER)
-    fewest = max(2, math.floor(2 * (normal * spread / away) ** 2))  # t reaches further than the normal distribution
-    for runs in range(fewest, min(_RUNS_MOST, fewest + _BY_T_MOST)):
-        df = runs - 1.0 if in_turns else df_of_welch((1.0, 1.0), (runs, runs))
-        if _reach(confidence, df) * spread * math.sqrt(2 / runs) <= abs(away):
-            return runs
-    return None

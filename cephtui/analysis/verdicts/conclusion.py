@@ -361,5 +361,5 @@ def _would_be_seen(verdict: Verdict, metric: Metric, terms: ConclusionTerms) -> 
         return verdict
     weights = sum(runs - 1 for _, runs in variations)
     pooled = math.sqrt(sum(variation**2 * (runs - 1) for variation, runs in variations) / weights)
-    fall = seen_with(pooled, _FEW_RUNS, _FEW_RUNS, verdict.nominal_confidence)
+    fall = seen_with(pooled, _FEW_RUNS, _FEW_RUNS, verdict.nominal_confidence, spread_df=float(weights))
     return verdict.model_copy(update={"detectable_fraction": fall})

@@ -14,17 +14,16 @@ from typing import Any
 from cephtui.analysis.runs.batches import measured, name_of, tool_of
 from cephtui.analysis.runs.turns import Sides, divided, pairs_in_turns
 from cephtui.analysis.statistics.looks import ONE_LOOK, LookSchedule
+from cephtui.analysis.statistics.power import df_of_welch, reach, runs_needed, spread_between
 from cephtui.analysis.statistics.ratio import (
     LogMean,
     answer_of,
-    df_of_welch,
     geometric_mean,
     log_deviation,
     paired,
     prediction,
     ratio_of_means,
     required_ratio,
-    runs_needed,
     spread,
     welch,
     word_of,
@@ -135,9 +134,7 @@ def judge(figures: Figures, preset: str, criteria: Criteria, at: datetime, *, de
     if ratio := figures.ratio:
         fields = _of_ratio(ratio, figures.metric, criteria, nominal, is_judged=runs >= JUDGED_RUNS)
         if fields.get("met") is None:
-            # of runs that took turns it is the pairs that are spread, not the sides: a drift is on both
-            between = ratio.standard_error * math.sqrt(runs / 2) if method == "paired" else _pooled(before, after)
-            fields |= _more_runs(ratio, between, figures.metric, criteria, nominal, in_turns=method == "paired")
+            fields |= _more_runs(ratio, _spread_of(figures, ratio), figures.metric, criteria, nominal)
     elif before and after and min(*before, *after) > 0:
         fields["ratio"] = ratio_of_means(before, after)
     if figures.is_same_load and len(after) == 1 and len(before) >= _PREDICTED_FROM and spreads[0] is not None:
@@ -194,6 +191,7 @@ def _of_ratio(ratio: LogMean, metric: Metric, criteria: Criteria, nominal: float
         "p_met": ratio.p_met(required, metric.better),
         "p_same": ratio.p_same(),
         "detectable_fraction": ratio.detectable(nominal),
+        "detectable_between": ratio.detectable_between(nominal),
     }
     if is_judged:
         word = fields["word"] = word_of(interval, criteria.same_percent / 100, metric.better)
@@ -207,29 +205,66 @@ def _of_ratio(ratio: LogMean, metric: Metric, criteria: Criteria, nominal: float
     return fields
 
 
-def _pooled(before: Sequence[float], after: Sequence[float]) -> float:
-    """The standard deviation of the logarithms within both sides."""
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """How far runs are spread that were made in one order."""
+
+    deviation: float
+    """The standard deviation of the logarithms of a side."""
+    df: float
+    """Degrees of freedom."""
+    in_turns: bool
+
+    def needed(self, away: float, confidence: float) -> int | None:
+        return runs_needed(self.deviation, away, confidence, spread_df=self.df, in_turns=self.in_turns)
+
+    def between(self, away: float, confidence: float) -> tuple[int, int] | None:
+        """The same of the least and of the greatest spread that there may be."""
+        low, high = (
+            runs_needed(self.deviation * factor, away, confidence, in_turns=self.in_turns)
+            for factor in spread_between(self.df)
+        )
+        return (low, high) if low and high else None
+
+
+def _spread_of(figures: Figures, ratio: LogMean) -> _Spread:
+    """Of runs that took turns it is the pairs that are spread, not the sides: a drift is on both."""
+    before, after = figures.values
+    if figures.take_turns:
+        return _Spread(ratio.standard_error * math.sqrt(len(after) / 2), ratio.df, in_turns=True)
     squares = sum(variance(map(math.log, side)) * (len(side) - 1) for side in (before, after))
-    return math.sqrt(squares / (len(before) + len(after) - 2))
+    df = len(before) + len(after) - 2
+    return _Spread(math.sqrt(squares / df), df, in_turns=False)
 
 
-def _more_runs(
-    ratio: LogMean, spread: float, metric: Metric, criteria: Criteria, nominal: float, *, in_turns: bool
-) -> dict[str, Any]:
+def _more_runs(ratio: LogMean, spread: _Spread, metric: Metric, criteria: Criteria, nominal: float) -> dict[str, Any]:
     """The number of runs that would decide, by an interval as wide as that of this look."""
     required = math.log(required_ratio(criteria.require_percent, metric.better))
-    needed = runs_needed(spread, required - ratio.log, nominal, in_turns=in_turns)
+    needed = spread.needed(required - ratio.log, nominal)
     if needed is not None and needed <= _FAR:
-        return {"runs_needed": needed}
-    return {"runs_needed": needed, "runs_needed_if_same": runs_needed(spread, required, nominal, in_turns=in_turns)}
+        return {"runs_needed": needed, "runs_needed_between": spread.between(required - ratio.log, nominal)}
+    return {
+        "runs_needed": needed,
+        "runs_needed_if_same": spread.needed(required, nominal),
+        "runs_needed_between": spread.between(required, nominal),
+    }
 
 
-def seen_with(variation: float, before: int, after: int, confidence: float, *, in_turns: bool = False) -> float:
+def seen_with(
+    variation: float,
+    before: int,
+    after: int,
+    confidence: float,
+    *,
+    in_turns: bool = False,
+    spread_df: float | None = None,
+) -> float:
     """The least fall, as a fraction, that so many runs would show with about 80 % power.
 
-    ``variation`` is the coefficient of variation between runs, ``confidence`` that of a single look. In turns there are
-    as many on both sides, and no more differences between them than pairs.
+    ``variation`` is the coefficient of variation between runs, with ``spread_df`` estimated, ``confidence`` that of a
+    single look. In turns there are as many on both sides, and no more differences between them than pairs.
     """
     parts, runs = (1 / before, 1 / after), (before, after)
     df = after - 1.0 if in_turns else df_of_welch(parts, runs)
-    return LogMean(0.0, log_deviation(variation) * math.sqrt(sum(parts)), df).detectable(confidence)
+    errors = reach(confidence, df, spread_df)
+    return 1 - math.exp(-errors * log_deviation(variation) * math.sqrt(sum(parts)))

@@ -24,6 +24,7 @@ _WORDS: dict[Word, str] = {
 }
 _SEEN_MOST = 0.99
 """A figure that falls by more is as good as gone."""
+_NO_CHANGE = "no change"
 ANSWERS: dict[Answer, str] = {"met": "met", "not met": "not met", "undecided": "no verdict"}
 
 
@@ -142,13 +143,36 @@ def basis(verdict: Verdict) -> str:
     order = "" if not verdict.interval else ", in turns" if verdict.method == "paired" else ", one side after the other"
     text = f"{sides[0]}, {sides[1]}{order}."
     change = _least_seen(verdict) if verdict.is_judged else ""
-    return f"{text} With this spread {change} would be seen (80 %)." if change else text
+    if not change:
+        return text
+    takes = _are_few(verdict) and change != _NO_CHANGE
+    seen = f"it takes {change} to be seen" if takes else f"{change} would be seen"
+    return f"{text} With this spread {seen} (80 %)."
 
 
 def _least_seen(verdict: Verdict) -> str:
-    """The least change to the worse; empty where that is not known."""
-    fall = verdict.detectable_fraction
-    return seen_text([fall], {BY_NAME[verdict.figure].better}) if fall else ""
+    """The least change to the worse, of few runs between what it is; empty where that is not known."""
+    fall, better = verdict.detectable_fraction, BY_NAME[verdict.figure].better
+    if not fall:
+        return ""
+    return seen_between(verdict.detectable_between, better) if _are_few(verdict) else seen_text([fall], {better})
+
+
+def _are_few(verdict: Verdict) -> bool:
+    """Whether a side has so few runs that their spread is hardly known: what follows from it is a range then."""
+    return min(len(verdict.before), len(verdict.after)) == JUDGED_RUNS
+
+
+def seen_between(falls: tuple[float, float] | None, better: Better) -> str:
+    """``a fall of 12 to 40 %``, ``a fall of 12 % or more``, ``no change``; empty where that is not known."""
+    if falls is None:
+        return ""
+    shown = [fall if better == "more" else fall / (1 - fall) for fall in falls if fall <= _SEEN_MOST]
+    if not shown:
+        return _NO_CHANGE
+    what = "a fall of" if better == "more" else "a rise of"
+    low = _about(shown[0])
+    return f"{what} {low.removesuffix(' %')} to {_about(shown[1])}" if len(shown) > 1 else f"{what} {low} or more"
 
 
 def seen_text(falls: Sequence[float], betters: Collection[Better]) -> str:
@@ -157,7 +181,7 @@ def seen_text(falls: Sequence[float], betters: Collection[Better]) -> str:
     A rise is the same factor the other way, and more per cent. ``betters`` are those of the figures in question.
     """
     if all(fall > _SEEN_MOST for fall in falls):
-        return "no change"
+        return _NO_CHANGE
     smaller_falls = [fall for fall in falls if fall <= _SEEN_MOST]
     beyond = ["none"] if len(smaller_falls) < len(falls) else []
     down, up = (
@@ -235,16 +259,35 @@ def _more_runs(verdict: Verdict) -> str:
     threshold = f"{verdict.require_percent:+.3g} %"
     if if_same is not None and if_same > max(sides):
         shown_as = "not worse" if verdict.require_percent <= 0 else "not met"
-        return f". {if_same} runs a side would show no change as {shown_as}"
+        runs = _to([f"{number:,}" for number in _numbers(verdict, if_same)])
+        return f". {runs[0].upper()}{runs[1:]} runs a side would show no change as {shown_as}"
     if needed is None and if_same is None and _is_decided_alone(verdict):
         return ". Not enough for all figures together (Holm)"
     if needed is None or if_same is not None:
         about = "" if needed is None else f": about {needed:,} runs a side"
         return f". Too near the threshold of {threshold} to be decided{about}"
-    needed = max(needed, min(sides) + 1)
-    more = sum(max(0, needed - runs) for runs in sides)
-    time = f": {units.duration(more * verdict.run_seconds)}" if verdict.run_seconds else ""
-    return f". About {needed} runs a side would decide ({more} more{time})"
+    numbers = _numbers(verdict, needed)
+    more = [sum(max(0, number - runs) for runs in sides) for number in numbers]
+    times = [units.duration(number * verdict.run_seconds) for number in more] if verdict.run_seconds else []
+    time = f": {_to(times, about='')}" if times else ""
+    what = "change" if verdict.in_order else "difference"
+    return (
+        f". If the true {what} is {ratio_of(verdict)}, {_to([f'{number:,}' for number in numbers])} runs a side would "
+        f"decide ({_to([f'{number:,}' for number in more], about='')} more{time})"
+    )
+
+
+def _numbers(verdict: Verdict, needed: int) -> list[int]:
+    """The number of runs, at least one more than there are; where there are few between which two it is."""
+    least = min(len(verdict.before), len(verdict.after)) + 1
+    are_few = _are_few(verdict) and verdict.runs_needed_between
+    numbers = verdict.runs_needed_between if are_few and verdict.runs_needed_between else (needed,)
+    return list(dict.fromkeys(max(number, least) for number in numbers))
+
+
+def _to(texts: Sequence[str], about: str = "about ") -> str:
+    """``about 8`` of one, ``6 to 30`` of two."""
+    return " to ".join(dict.fromkeys(texts)) if len(texts) > 1 else f"{about}{texts[0]}"
 
 
 def _is_decided_alone(verdict: Verdict) -> bool:

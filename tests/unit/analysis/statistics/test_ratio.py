@@ -17,7 +17,6 @@ from cephtui.analysis.statistics.ratio import (
     paired,
     prediction,
     required_ratio,
-    runs_needed,
     welch,
     word_of,
 )
@@ -170,23 +169,6 @@ def test_holm() -> None:
 
 def test_a_further_run() -> None:
     assert prediction(A, 0.95) == pytest.approx((9354.2, 10814.2), abs=0.06)
-
-
-@pytest.mark.parametrize(
-    ("runs", "units"), [(3, 3.035), (4, 2.371), (5, 2.021), (8, 1.506), (10, 1.325), (12, 1.197), (20, 0.909)]
-)
-def test_what_would_be_seen(runs: int, units: float) -> None:
-    spread = 0.05
-    found = LogMean(0.0, spread * math.sqrt(2 / runs), 2.0 * runs - 2)
-    assert -math.log(1 - found.detectable(0.95)) / spread == pytest.approx(units, abs=6e-4)
-
-
-def test_how_many_runs_would_decide() -> None:
-    assert runs_needed(0.05, 0.05 * 2.3, 0.95) == 5
-    assert runs_needed(0.05, 0.05 * 2.0, 0.95) == 6
-    assert runs_needed(0.05, 0.05 / 10, 0.95) == 1572
-    assert runs_needed(0.05, 0.0, 0.95) is None
-    assert runs_needed(0.05, 1e-6, 0.95) is None
 
 
 def test_equal_figures_have_no_spread() -> None:
