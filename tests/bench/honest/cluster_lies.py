@@ -47,7 +47,7 @@ def split(scene: Scene) -> Observed:
 
 
 def large_foreign_load(scene: Scene) -> Observed:
-    """Somebody writes objects of 4 MiB all the time."""
+    """Somebody writes blocks of 4 MiB all the time."""
     with pool_on(scene.lab) as pool, provoking.another_client(scene.lab, pool, "4M", 16):
         return scene.run("write-iops", target=f"rbd:{pool}", runtime=20, **_LIGHT)
 

@@ -41,7 +41,7 @@ def _signs(*codes: str, text: str = "") -> tuple[Sign, ...]:
 _HOLES, _LOST, _OTHERS = _signs("thin", "holes", "unverified"), _signs("drops", "retransmits"), _signs("other-clients")
 LIES = (
     Lie(1, "thin image read", data.thin_image, Expected(_signs("thin"))),
-    Lie(2, "sparse file read", data.sparse_file, Expected(_HOLES, refused="sparse|hole")),
+    Lie(2, "sparse file read", data.sparse_file, Expected(_HOLES, refused="exists and is not cephtui's")),
     Lie(3, "loop over a sparse file", data.loop_over_sparse_file, Expected(_HOLES)),
     Lie(4, "image written in full, read", data.full_image, Expected(untrue=_DATA)),
     Lie(5, "page cache", data.page_cache, Expected(_signs("page-cache"))),

@@ -20,6 +20,7 @@ from tests.on_lab.runs import wait_for
 
 CLUSTER = "ceph"
 """The machine on which the OSDs run."""
+_SLOW_SCRUBS = {"osd_max_scrubs": "3", "osd_scrub_sleep": "0.1", "osd_scrub_chunk_max": "5"}
 _BUSY_LOOP = "while :; do :; done"
 
 
@@ -105,16 +106,24 @@ def osd_out(lab: Lab, osd: int, after: float) -> Iterator[None]:
 
 @contextmanager
 def deep_scrub(lab: Lab) -> Iterator[None]:
-    """All PGs are scrubbed in full, as soon as each OSD may."""
-    before = lab.ceph("config", "get", "osd", "osd_max_scrubs")
-    lab.ceph("config", "set", "osd", "osd_max_scrubs", "3")
+    """All PGs are scrubbed in full, as slowly as on disks; raises NotProvoked where none was."""
+    for name, value in _SLOW_SCRUBS.items():
+        lab.ceph("config", "set", "osd", name, value)
+    before = _scrubbed(lab)
     try:
         for osd in OSDS:
             lab.ceph("osd", "deep-scrub", str(osd))
         yield
+        if _scrubbed(lab) == before:
+            raise NotProvoked("no PG was scrubbed during the run")
     finally:
-        lab.ceph("config", "set", "osd", "osd_max_scrubs", str(before))
-        lab.ceph("config", "rm", "osd", "osd_max_scrubs")
+        for name in _SLOW_SCRUBS:
+            lab.ceph("config", "rm", "osd", name)
+
+
+def _scrubbed(lab: Lab) -> list[str]:
+    """When each PG was scrubbed in full."""
+    return [pg["last_deep_scrub_stamp"] for pg in lab.ceph("pg", "dump", "pgs")["pg_stats"]]
 
 
 @contextmanager
@@ -141,12 +150,17 @@ def nearly_full(lab: Lab, ratio: str = "0.0001", usual: str = "0.85") -> Iterato
 # --- Other clients -------------------------------------------------------------------------------
 
 
-def another_client(
-    lab: Lab, pool: str, block: str, in_flight: int, node: str = "lab3"
-) -> AbstractContextManager[object]:
-    """Somebody else writes objects to a pool, from another host."""
-    words = ("bench", "600", "write", "-b", block, "-t", str(in_flight), "--no-cleanup", "--run-name", "theirs")
-    return beside(lab, node, "rados", "--conf", lab.ceph_conf, "--pool", pool, *words)
+@contextmanager
+def another_client(lab: Lab, pool: str, block: str, in_flight: int, node: str = "lab3") -> Iterator[None]:
+    """Somebody else writes to an image of a pool, from another host; the pool does not grow beyond that image."""
+    lab.rbd("create", "--size", "1024", f"{pool}/theirs")
+    options = {"ioengine": "rbd", "clientname": "admin", "pool": pool, "rbdname": "theirs", "rw": "randwrite"}
+    endless = {"bs": block, "iodepth": in_flight, "time_based": 1, "runtime": 600, "name": "theirs"}
+    words = [f"--{name}={value}" for name, value in {**options, **endless}.items()]
+    with beside(lab, node, "env", f"CEPH_CONF={lab.ceph_conf}", "fio", *words) as process:
+        yield
+        if process.poll() is not None:
+            raise NotProvoked(f"the other client has ended: {process.returncode}")
 
 
 @contextmanager

@@ -129,6 +129,8 @@ def _carry_out(lab: Lab, results: Results, name: str, run: Callable[[Scene], Obs
         result = run(scene)
     except (NotProvoked, LabError, AssertionError) as error:
         result = f"{type(error).__name__}: {error}"
+    finally:
+        scene.bench.sandbox.kill_all()
     results.keep(name, result)
     if left := scene.end():
         say(f"left behind: {left}")

@@ -15,7 +15,7 @@ from typing import Any
 
 from cephtui.models.metrics import BY_NAME
 from tests.bench.honest.counters import watched
-from tests.bench.honest.judging import Observed
+from tests.bench.honest.judging import Counters, Observed
 from tests.end_to_end.sandbox import Console, Event, Sandbox
 from tests.lab import Lab
 from tests.on_lab.others import wait_clean
@@ -42,13 +42,11 @@ class Scene:
 
     def run(self, preset: str, *, during: During = nullcontext, words: Sequence[str] = (), **how: Any) -> Observed:
         """The command line to its end; the block of ``during`` is entered as the run is under way."""
-        with watched() as watch:
-            console = self.bench.start(preset, words=[*SHARED, *words], **how)
-            if during is not nullcontext and self._is_under_way(console):
-                with during():
-                    console.wait(RUN_SECONDS)
-            console.wait(RUN_SECONDS)
-            counters = watch.counters()
+        console, counters = self.bench.start(preset, words=[*SHARED, *words], **how), Counters()
+        if self._is_under_way(console):
+            with watched() as watch, during():
+                console.wait(RUN_SECONDS)
+                counters = watch.counters()
         run = console.runs[-1] if console.runs else None
         if run is None:
             return Observed(console.process.returncode or 0, error=_last_line(console), counters=counters)
@@ -83,11 +81,9 @@ class Scene:
         return self.lab.outside(node, f"/var/tmp/{name}")
 
     def end(self) -> list[str]:
-        """End what still runs of cephtui, wait for a healthy cluster, and tell what was left on the lab."""
-        left = [f"process {process.pid}" for process in self.bench.sandbox.kill_all()]
-        self.bench.remove_programs()
+        """Wait for a healthy cluster, and tell what was left on the lab."""
         wait_clean(self.lab, HEALTHY_SECONDS)
-        return [*left, *left_on(self.lab)]
+        return left_on(self.lab)
 
 
 def _last_line(console: Console) -> str:
