@@ -18,7 +18,7 @@ _LIMIT = "80mbit"
 def slow_node(scene: Scene) -> Observed:
     """One node of three sends 1.5 Mbit/s."""
     with provoking.sends_at_most(scene.lab, ["lab2"], "1500kbit", burst="16k"):
-        return scene.run("write-iops", on=["lab"], runtime=20, **_LIGHT)
+        return scene.run("write-iops", on=["lab"], runtime=20, **{**_LIGHT, "size": "4M"})
 
 
 def limited_one_way(scene: Scene) -> Observed:

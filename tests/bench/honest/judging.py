@@ -18,7 +18,10 @@ _STEAL, _QUEUE, _PRESSURE = 0.02, 2.0, 0.5
 """Share of the CPUs, processes for each CPU and share of the time from which on a counter confirms want of CPU."""
 _IO_PRESSURE = 0.5
 BY_CPU = frozenset(
-    ("client-cpu", "not-settled", "collapse", "dip", "deviation", "slow-node", "slow-osd", "stalled", "slow-ops")
+    (
+        *("client-cpu", "cpu-taken", "steal", "throttled", "slow-node", "slow-osd", "slow-ops", "stalled"),
+        *("not-settled", "collapse", "dip", "saw", "deviation"),
+    )
 )
 """Findings that are true where CPU is wanting: nodes and OSDs of a lab have the CPUs of one machine."""
 BY_DISK = frozenset(("disk-busy", "slow-osd", "stalled", "slow-ops"))

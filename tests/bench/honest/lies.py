@@ -38,7 +38,8 @@ def _signs(*codes: str, text: str = "") -> tuple[Sign, ...]:
     return tuple(Sign(code, text) for code in codes)
 
 
-_HOLES, _LOST, _OTHERS = _signs("thin", "holes", "unverified"), _signs("drops", "retransmits"), _signs("other-clients")
+_HOLES, _OTHERS = _signs("thin", "holes", "unverified"), _signs("other-clients")
+_LOST = _signs("nic-drops", "retransmits")
 LIES = (
     Lie(1, "thin image read", data.thin_image, Expected(_signs("thin"))),
     Lie(2, "sparse file read", data.sparse_file, Expected(_HOLES, refused="exists and is not cephtui's")),
@@ -48,11 +49,11 @@ LIES = (
     Lie(6, "librbd's cache", data.librbd_cache, Expected(_signs("librbd-cache"), prevented="--direct=1")),
     Lie(7, "tmpfs", data.memory, Expected(_signs("memory"))),
     Lie(8, "loop over tmpfs", data.loop_over_memory, Expected(_signs("memory"))),
-    Lie(9, "compressible data", data.compressible, Expected(_signs("compressible"))),
+    Lie(9, "compressible data", data.compressible, Expected(_signs("compressible", "compressed"))),
     Lie(10, "zeros", data.zeros, Expected(_signs("zeros", "zeros-compressed"))),
     Lie(
         11, "pool that compresses, random data", data.pool_that_compresses,
-        Expected(untrue=("zeros-compressed", "compressible", *_DATA), kept='"compression_mode": "force"'),
+        Expected(untrue=("zeros-compressed", "compressible", "compressed", *_DATA), kept='"compression_mode": "force"'),
     ),
     Lie(12, "small working set", data.small_working_set, Expected(_signs("working-set"))),
     Lie(13, "zipf", data.zipf, Expected(_signs("working-set"))),
@@ -91,21 +92,21 @@ LIES = (
     ),
     Lie(
         26, "one slow node", client.slow_node,
-        Expected(_signs("slow-node", "drops", "retransmits", text="lab2"), _COURSE, limits=_NETWORK),
+        Expected(_signs("slow-node", "nic-drops", "retransmits", text="lab2"), _COURSE, limits=_NETWORK),
     ),
     Lie(
         27, "network limited one way", client.limited_one_way,
-        Expected(limited_by=f"limited by .*{_NETWORK}", limits=_NETWORK, beside=("drops", "retransmits")),
+        Expected(limited_by=f"limited by .*{_NETWORK}", limits=_NETWORK, beside=("nic-drops", "retransmits")),
     ),
     Lie(
         28, "network limited both ways", client.limited_both_ways,
-        Expected(limited_by=f"limited by .*{_NETWORK}", limits=_NETWORK, beside=("drops", "retransmits")),
+        Expected(limited_by=f"limited by .*{_NETWORK}", limits=_NETWORK, beside=("nic-drops", "retransmits")),
     ),
     Lie(
         29, "network limited, never measured", client.limited_unmeasured,
         Expected(_LOST, limited_by=f"limited by .*{_NETWORK}", limits=_NETWORK),
     ),
-    Lie(30, "client's CPU taken", client.cpu_taken, Expected(_signs("client-cpu"), _COURSE, limits="CPU")),
+    Lie(30, "client's CPU taken", client.cpu_taken, Expected(_signs("client-cpu", "cpu-taken"), _COURSE, limits="CPU")),
     Lie(31, "drops and retransmits", client.packets_lost, Expected(_LOST, _COURSE, limits=_NETWORK)),
     Lie(32, "message cap", cluster.message_cap, Expected(_signs("message-cap"), _COURSE, limits="message|OSDs")),
     Lie(33, "OSD nearly full", cluster.nearly_full, Expected(refused="nearly full|near-?full")),
