@@ -8,7 +8,7 @@ from pydantic import Field, FieldSerializationInfo, field_serializer
 
 from cephtui.models.base import Amount, Elapsed, Line, Model, Name, NamesOf, Outcome
 from cephtui.models.metrics import METRICS, is_carried
-from cephtui.models.samples import BUCKETS_ABOUT, GRID_BUCKETS, flows_of
+from cephtui.models.samples import BUCKETS_ABOUT, GRID_BUCKETS, MachineUse, flows_of
 
 _PERCENTS = {metric.name: metric.percent for metric in METRICS if metric.percent is not None}
 """The percentiles among the metrics, by their names."""
@@ -200,4 +200,6 @@ class NodeResult(Model):
     latency_shares: tuple[LatencyShare, ...] = Field(default=(), exclude_if=lambda shares: not shares)
     """Shares of I/Os by latency from begin to completion; left out where the histogram is kept, or nothing is known."""
     disks: tuple[DiskUse, ...] = ()
+    machine: MachineUse | None = Field(default=None, exclude_if=lambda machine: machine is None)
+    """What the whole node did while it measured, the ramp left out; left out where that is not known."""
     jobs: tuple[JobResult, ...] = ()

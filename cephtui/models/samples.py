@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
 from cephtui.frozen import dataclass
-from cephtui.models.base import SCHEMA_VERSION, Elapsed, Line, Model, Name, NamesOf, Phase
+from cephtui.models.base import SCHEMA_VERSION, Amount, Elapsed, Line, Model, Name, NamesOf, Phase
 
 _T = TypeVar("_T")
+_IF_KNOWN: Any = Field(default=None, exclude_if=lambda value: value is None)
 
 
 def flows_of(read: _T | None, write: _T | None, other: Mapping[str, _T]) -> dict[str, _T]:
@@ -145,12 +146,53 @@ class ClusterSample(StateSample):
     """Commit latency by the id of the OSD."""
 
 
+class MachineUse(Model):
+    """What a whole machine did for a time, not the benchmark alone; what is not known, or is nothing, is left out.
+
+    Shares of CPU time are of all CPUs together.
+    """
+
+    cpus: int | None = _IF_KNOWN
+    cpu_busy_ratio: Amount | None = _IF_KNOWN
+    """Time that was not idle and not spent waiting for I/O; what the hypervisor took is in it."""
+    cpu_steal_ratio: Amount | None = _IF_KNOWN
+    """Time that the hypervisor gave to others."""
+    cpu_own_ratio: Amount | None = _IF_KNOWN
+    """Time of the benchmark's own processes, in user mode and in the kernel."""
+    cpu_others_ratio: Amount | None = _IF_KNOWN
+    """User time of programs of normal priority that are neither the benchmark's nor daemons of Ceph."""
+    processes_running: Amount | None = _IF_KNOWN
+    """Threads that run or wait for a CPU."""
+    tcp_segments_sent: int | None = _IF_KNOWN
+    tcp_segments_resent: int | None = _IF_KNOWN
+    packets: int | None = _IF_KNOWN
+    """Packets of the network interfaces, in and out."""
+    received_bytes_per_second: Amount | None = _IF_KNOWN
+    sent_bytes_per_second: Amount | None = _IF_KNOWN
+    nic_drops: dict[Name, int] = Field(default_factory=dict, exclude_if=lambda counts: not counts)
+    """Packets that each network interface has dropped."""
+    nic_errors: dict[Name, int] = Field(default_factory=dict, exclude_if=lambda counts: not counts)
+    disk_busy_ratio: dict[Name, Amount] = Field(default_factory=dict, exclude_if=lambda ratios: not ratios)
+    """The share of the time in which a disk had something to do."""
+    clock_offset_seconds: float | None = _IF_KNOWN
+    """How far the clock was ahead of the console's."""
+    clock_step_seconds: float | None = _IF_KNOWN
+    """How far the clock was set on or, below 0, back."""
+    throttled: int | None = _IF_KNOWN
+    """How often hot CPUs were throttled since the run began; known at its end, as are the two below."""
+    throttled_seconds: Amount | None = _IF_KNOWN
+    """How long, all CPUs added up; null where the kernel does not count it."""
+    kernel_errors: tuple[Line, ...] = Field(default=(), exclude_if=lambda lines: not lines)
+    """Lines of the kernel's log that tell of an error since the run began, the newest eight."""
+
+
 class NodeSample(StateSample):
-    """What one node did in an interval of a run, which ends then: the whole machine, not the tool alone."""
+    """What one node did in an interval of a run, which ends then."""
 
     event: Literal["node-sample"] = "node-sample"
     node: Annotated[Name, NamesOf("node")]
     interval_seconds: Elapsed
+    machine: MachineUse
 
 
 class OsdSample(StateSample):

@@ -34,6 +34,11 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Record(Chunk):
+    """A whole record of what the machine does (nodes/machine.py): output of the watchdog, not of the command."""
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """A connection's question to the user before it can be made; the answer goes into the next attempt."""
 
@@ -89,6 +94,8 @@ class Command:
     """The lines of the command's stdin, which is empty without any."""
     is_detached: bool = False
     """Whether processes that it leaves in the background, where it ends by itself, go on."""
+    reports_machine: bool = False
+    """Whether the watchdog reports each second what the whole machine does."""
     goes_on: bool = False
     """Whether the command waits on its stdin, after the secrets, for one more line: ``Process.go_on``."""
 
@@ -123,7 +130,10 @@ class Process(Protocol):
         ...
 
     def chunks(self) -> AsyncIterator[Chunk]:
-        """All output of the command until both streams have ended; where it could not begin, the reason."""
+        """All output of the command until both streams have ended; where it could not begin, the reason.
+
+        Between its pieces are the records of a command that ``reports_machine``.
+        """
         ...
 
     async def stop(self) -> None:

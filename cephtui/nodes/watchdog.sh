@@ -1,6 +1,6 @@
 # Runs a command on a node and ends all its processes, even where the console was killed.
 #
-#   bash -c SCRIPT cephtui-watchdog TOKEN LIMIT LOCK OWNER IDENTITY DETACHED WORDS ACCESS... COMMAND...
+#   bash -c SCRIPT cephtui-watchdog TOKEN LIMIT LOCK OWNER IDENTITY DETACHED MACHINE WORDS ACCESS... COMMAND...
 #
 # stdin is the console's heartbeat, a newline every few seconds, and a line "go" among them begins the command. What
 # stands behind "secret " in lines before that is the command's stdin, and in no argument, environment or file. A line
@@ -12,6 +12,7 @@
 # a file of cephtui's that has to carry this owner in its mark (targets/file.py); IDENTITY, not empty, is what its path has
 # to lead to: DEVICE:INODE, or MAJOR:MINOR of a block device. With DETACHED, not empty, what COMMAND
 # has left in the background lives on where it has ended by itself, and LOCK is held by this shell and its watcher only.
+# MACHINE, the text of machine.sh or empty, reports on stderr what the machine does as long as the command runs.
 # ACCESS, a command of so many WORDS, prints a ceph.conf that is a keyring, too. It is kept where only this user can read
 # it, in memory if possible, and COMMAND finds it by its environment; however this ends, it is removed. Where there are
 # a ceph.conf and keyring in /etc/ceph, nothing is fetched.
@@ -20,8 +21,8 @@
 # The exit status is the command's, or 74: no such LOCK, 75: LOCK is held by another, 76: the heartbeat was silent,
 # 77: stdin ended before the start, 78: no input came on stdin, 79: ACCESS failed.
 set -u +ax  # whatever the login shell has set, no variable is exported and no line is printed
-token=$1 limit=$2 lock=$3 owner=$4 identity=$5 detached=$6 words=$7 files=
-shift 7
+token=$1 limit=$2 lock=$3 owner=$4 identity=$5 detached=$6 machine=$7 words=$8 files=
+shift 8
 trap '' PIPE HUP
 exec 3<&0 </dev/null
 
@@ -92,6 +93,16 @@ end() {
     forget
 }
 
+# it has a last line to print, which a console that is gone does not take
+end_reporter() {
+    kill -TERM "$reporter"
+    for _ in $(seq 20); do
+        kill -0 "$reporter" || return
+        sleep 0.1
+    done
+    kill -KILL "$reporter"
+}
+
 watch() {
     local silent=0 line
     [ -n "$later" ] || exec 5<&-
@@ -122,6 +133,10 @@ elif [ "$words" -gt 0 ]; then
     shift "$words"
     set -- env CEPH_CONF="$files/ceph.conf" CEPH_KEYRING="$files/ceph.conf" "$@"
 fi
+if [ -n "$machine" ]; then
+    eval "$machine"
+    look_around 2>/dev/null
+fi
 printf 'cephtui ready %s\n' "$token" >&2
 printf 'cephtui ready %s\n' "$token"
 word='' secrets='' later=''
@@ -147,6 +162,8 @@ run "$@" &
 tool=$!
 watch >/dev/null 4>&- &
 watcher=$!
+reporter=''
+[ -z "$machine" ] || { report_machine "$tool" >/dev/null & reporter=$!; }
 exec 5<&-
 
 wait "$tool"
@@ -155,6 +172,7 @@ kill "$watcher" 2>/dev/null
 wait "$watcher"
 ended=$?
 [ "$ended" -eq 76 ] && [ "$status" -ne 0 ] && status=76
+[ -z "$reporter" ] || end_reporter
 case $detached:$status in
     *:124 | *:137 | :*) sweep; report >&4 ;; # also where the limit has ended what it was
 esac

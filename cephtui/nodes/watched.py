@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Protocol
 
 from cephtui import units
+from cephtui.nodes import machine
 from cephtui.nodes.answers import decoded
-from cephtui.nodes.transport import Chunk, Command, TransportError
+from cephtui.nodes.transport import Chunk, Command, Record, TransportError
 from cephtui.paths import packaged_text
 from cephtui.printable import one_line
 from cephtui.tools.base import Stream
@@ -33,7 +34,8 @@ def watchdog_argv(command: Command) -> tuple[str, ...]:
     """The command line of the watchdog, behind the prefix, that runs a command."""
     limit, lock = str(round(command.limit_seconds)), command.lock
     held, detached = (lock.path, lock.owner, lock.identity), "detached" if command.is_detached else ""
-    watchdog = ("bash", "-c", _SCRIPT, "cephtui-watchdog", command.token, limit, *held, detached)
+    reporter = machine.SCRIPT if command.reports_machine else ""
+    watchdog = ("bash", "-c", _SCRIPT, "cephtui-watchdog", command.token, limit, *held, detached, reporter)
     return (*command.prefix, *watchdog, str(len(command.access)), *command.access, *command.argv)
 
 
@@ -85,6 +87,39 @@ class _Gate:
         return data
 
 
+class _Records:
+    """Takes the records of the machine out of a command's stderr, wherever they stand in it, of a cut line too."""
+
+    def __init__(self, token: str) -> None:
+        self._mark = machine.record_mark(token)
+        self._held = b""
+
+    def feed(self, data: bytes, now: float) -> Iterator[Chunk]:
+        """The command's own output, as it was, and whole records."""
+        data, self._held = self._held + data, b""
+        while self._mark in data:
+            before, _, rest = data.partition(self._mark)
+            record, newline, after = rest.partition(b"\n")
+            if not newline and len(record) <= machine.RECORD_MOST_BYTES:
+                self._held = self._mark + rest
+                data = before
+                break
+            if before:
+                yield Chunk("stderr", now, before)
+            yield Record("stderr", now, record) if newline else Chunk("stderr", now, self._mark + record)
+            data = after
+        else:
+            begun = data.rfind(self._mark[:1], -len(self._mark))
+            if begun >= 0 and self._mark.startswith(data[begun:]):
+                data, self._held = data[:begun], data[begun:]
+        if data:
+            yield Chunk("stderr", now, data)
+
+    def end(self) -> bytes:
+        """What was held back and is no record."""
+        return b"" if self._held.startswith(self._mark) else self._held
+
+
 class WatchedProcess:
     """A command behind the watchdog, over any channel, whose owner calls ``opened``, ``received`` and so on."""
 
@@ -96,6 +131,7 @@ class WatchedProcess:
         self._channel, self._half_trip = channel, round_trip_seconds / 2
         ready, started = f"cephtui ready {command.token}", f"cephtui started {command.token}"
         self._gates: dict[Stream, _Gate] = {"stdout": _Gate(ready, started), "stderr": _Gate(ready)}
+        self._records = _Records(command.token) if command.reports_machine else None
         self._queue: asyncio.Queue[Chunk | None] = asyncio.Queue()
         self._queued_bytes = 0
         self._paused = self._stopping = False
@@ -168,8 +204,10 @@ class WatchedProcess:
             return
         is_full = self._queued_bytes >= _QUEUE_MOST_BYTES
         if not (is_full and self._stopping):
-            self._queue.put_nowait(Chunk(stream, now, data))
-            self._queued_bytes += len(data)
+            records = self._records if stream == "stderr" else None
+            for chunk in records.feed(data, now) if records else [Chunk(stream, now, data)]:
+                self._queue.put_nowait(chunk)
+                self._queued_bytes += len(chunk.data)
         if is_full and not self._paused and not self._stopping:
             self._paused = True
             self._channel.pause()
@@ -200,6 +238,8 @@ class WatchedProcess:
     def _pass_on_held(self) -> None:
         """Pass held output on: without the watchdog's lines it is the error of a login shell, sudo or a container."""
         if self._ready.is_set():
+            if self._records and (rest := self._records.end()):
+                self._queue.put_nowait(Chunk("stderr", time.monotonic(), rest))
             return
         for gate in self._gates.values():
             if gate.held:

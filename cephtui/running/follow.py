@@ -13,8 +13,9 @@ from cephtui import stats, units
 from cephtui.frozen import dataclass
 from cephtui.models import FilePlace, Finding, NodeStep, Notice, Outcome, Step
 from cephtui.models.findings.client import UNKILLABLE
+from cephtui.nodes.machine import Machine
 from cephtui.nodes.shell import NodeShell
-from cephtui.nodes.transport import UNLOCKED, Chunk, Command, Lock, Process
+from cephtui.nodes.transport import UNLOCKED, Chunk, Command, Lock, Process, Record
 from cephtui.running.bench import Bench
 from cephtui.running.outcomes import PartEnded, decide
 from cephtui.running.recorder import Recorder, StopRequest
@@ -106,6 +107,7 @@ class Follow:
         self._read_at = 0.0
         self._was_ended = False
         """Whether a stop was sent to the command before its output ended."""
+        self._machine = Machine()
         self._access: Undo | None = None
         """The access that was fetched for the command that runs."""
 
@@ -128,6 +130,7 @@ class Follow:
         secrets: Sequence[str] = (),
         *,
         goes_on: bool = False,
+        reports_machine: bool = False,
     ) -> Process:
         """Bring a command up to its release; raises TransportError, and PartEnded after a stop."""
         if stop.reason is not None:
@@ -140,6 +143,7 @@ class Follow:
             access=self._task.node_step.access,
             secrets=tuple(secrets),
             goes_on=goes_on,
+            reports_machine=reports_machine,
         )
         if command.access:
             self._note_access(command.token)
@@ -170,10 +174,13 @@ class Follow:
         supervisor = asyncio.create_task(self._supervise(process, parser, detector, stop))
         try:
             async for chunk in process.chunks():
+                before = preparing or parser.is_preparing()
+                if isinstance(chunk, Record):
+                    self._machine_record(chunk, process, preparing=before)
+                    continue
                 detector.output(chunk.time)
                 if chunk.stream == "stderr":
                     stderr = (stderr + chunk.data)[-_STDERR_BYTES:]
-                before = preparing or parser.is_preparing()
                 readings = self._parsed(chunk, process, parser, before)
                 self._emit(readings, detector, preparing or parser.is_preparing())
                 if parser.is_prepared():
@@ -199,11 +206,20 @@ class Follow:
             error = self.lost
         return outcome, error, result
 
+    def _elapsed(self, chunk: Chunk, process: Process) -> float:
+        half_trip = self._task.shell.connection.round_trip_seconds / 2
+        return max(0.0, chunk.time - half_trip - process.released_at)
+
     def _parsed(self, chunk: Chunk, process: Process, parser: Parser, preparing: bool) -> list[Reading]:
-        name, half_trip = self._task.name, self._task.shell.connection.round_trip_seconds / 2
-        elapsed = max(0.0, chunk.time - half_trip - process.released_at)
+        name, elapsed = self._task.name, self._elapsed(chunk, process)
         self._task.recorder.raw(f"{name}.prepare" if preparing else name, chunk, elapsed)
         return parser.feed(chunk.stream, chunk.data, elapsed)
+
+    def _machine_record(self, chunk: Record, process: Process, *, preparing: bool) -> None:
+        """Take in a record of what the machine does; what it did before the release counts for nothing."""
+        left_at = time.time() - (time.monotonic() - chunk.time) - self._task.shell.connection.round_trip_seconds / 2
+        if (taken := self._machine.take(chunk.data, left_at)) and not preparing:
+            self._task.recorder.machine(self._task.name, self._elapsed(chunk, process), *taken)
 
     def _emit(self, readings: list[Reading], detector: StallDetector, preparing: bool) -> None:
         if not readings:

@@ -153,6 +153,7 @@ class NodeRun:
             stop,
             await self._secrets(),
             goes_on=self.prepares_itself,
+            reports_machine=True,
         )
 
     async def _secrets(self) -> list[str]:
@@ -218,6 +219,7 @@ class NodeRun:
             context_switches=result.context_switches,
             depths=dict(result.depths),
             disks=result.disks,
+            machine=self._task.recorder.course.machines.use(self.name),
             jobs=result.jobs,
         )
         self.findings += slow_jobs(node_result)

@@ -13,7 +13,19 @@ from typing import Any, TypeVar
 from cephtui.analysis.detectors.ended import broke_off, finding_of, left_early
 from cephtui.analysis.detectors.incidents import Course
 from cephtui.analysis.runs.merge import Merged, Merger, as_sample
-from cephtui.models import ClusterSample, Event, Finding, Mark, NodeEnded, Phase, Sample, StateSample, Step
+from cephtui.models import (
+    ClusterSample,
+    Event,
+    Finding,
+    MachineUse,
+    Mark,
+    NodeEnded,
+    NodeSample,
+    Phase,
+    Sample,
+    StateSample,
+    Step,
+)
 from cephtui.nodes.transport import Chunk
 from cephtui.running.outcomes import NodeEnd, PartEnded
 from cephtui.sessions.writer import RunWriter
@@ -81,6 +93,7 @@ class Recorder:
         stop: StopRequest,
     ) -> None:
         self._run, self._preset, self._nodes = run, step.preset, step.names
+        self._ramp_seconds = step.ramp_seconds
         self._writer, self._publish, self._stop = writer, publish, stop
         self._mergers: dict[bool, Merger] = {}
         self.course = Course(step.headline, step.tool, has_mds=step.has_mds)
@@ -162,6 +175,19 @@ class Recorder:
         elapsed = round(time.monotonic() - (self._released or self._begun), 3)
         sample = reported.model_copy(update={"run": self._run, "phase": phase, "elapsed_seconds": elapsed})
         self.course.cluster(sample)
+        self._keep_state(sample)
+
+    def machine(self, node: str, elapsed_seconds: float, interval_seconds: float, use: MachineUse) -> None:
+        """Take in what a node did beside the benchmark, until so many seconds after the release."""
+        sample = NodeSample(
+            run=self._run,
+            phase="run" if elapsed_seconds - interval_seconds >= self._ramp_seconds else "ramp",
+            elapsed_seconds=round(elapsed_seconds, 3),
+            node=node,
+            interval_seconds=round(interval_seconds, 3),
+            machine=use,
+        )
+        self.course.machine(sample)
         self._keep_state(sample)
 
     def _keep_state(self, sample: StateSample) -> None:

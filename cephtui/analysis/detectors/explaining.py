@@ -15,14 +15,19 @@ from cephtui.models.findings.cluster import (
     SLOW_OPS,
 )
 from cephtui.models.findings.kind import Value, Values, finding_kind
+from cephtui.models.findings.machine import CPU_TAKEN, NIC_DROPS, RETRANSMITS, STEAL
 from cephtui.models.findings.measurement import STALLED
 
 MARK_SECONDS = 1.0
 """A mark so soon after the begin of a span may still stand for its cause: samples end on whole seconds."""
 _LAG_SECONDS = 4.0
 """An answer of the cluster may come so much later than the event that it reports."""
-_CAUSES = tuple(kind.code for kind in (OSD_DOWN, FLAG, PGS_MOSTLY_INACTIVE, PGS_INACTIVE, SLOW_OPS, CLUSTER_SILENT))
+_OF_CLUSTER = (OSD_DOWN, FLAG, PGS_MOSTLY_INACTIVE, PGS_INACTIVE, SLOW_OPS, CLUSTER_SILENT)
+_OF_NODES = (CPU_TAKEN, STEAL, RETRANSMITS, NIC_DROPS)
+_CAUSES = tuple(kind.code for kind in (*_OF_CLUSTER, *_OF_NODES))
 """Findings that can keep I/O from completing, the likeliest first."""
+_STEAL_LEAST = 0.2
+"""Less steal does not stop a VM's I/O."""
 _MOST = 3
 """More findings of one kind are joined to one."""
 _MOST_BESIDE = 3
@@ -104,7 +109,10 @@ def cause_rank(finding: Finding) -> int:
 
 def _can_stop_io(event: Finding) -> bool:
     """Whether an event can stop I/O. Of flags only those that hold clients back: noout and noscrub do not."""
-    return event.code in _CAUSES and (event.code != FLAG.code or holds_clients(str(event.values["flag"])))
+    values: Values = event.values
+    if event.code == FLAG.code:
+        return holds_clients(str(values["flag"]))
+    return event.code in _CAUSES and (event.code != STEAL.code or values["ratio"] >= _STEAL_LEAST)
 
 
 def _may_slow_io(event: Finding) -> bool:

@@ -13,10 +13,11 @@ from itertools import groupby
 
 from cephtui.analysis.detectors.ended import WholeSeconds
 from cephtui.analysis.detectors.explaining import cause_rank, explanation, joined_if_many
+from cephtui.analysis.detectors.machine import Machines, beside
 from cephtui.analysis.detectors.settling import PerSecond
 from cephtui.analysis.detectors.signals import OtherClients, Signal, signals
 from cephtui.analysis.detectors.stalls import EDGE_SECONDS, ROUNDING_SECONDS, Completions, Stall, joined_stalls
-from cephtui.models import ClusterSample, Finding, Mark, Sample
+from cephtui.models import ClusterSample, Finding, Mark, NodeSample, Sample
 from cephtui.models.findings.client import CONSOLE
 from cephtui.models.findings.cluster import CLUSTER_SILENT, PGS_INACTIVE, PGS_MOSTLY_INACTIVE, PGS_SPLIT
 from cephtui.models.findings.kind import Value
@@ -82,6 +83,8 @@ class Course:
         self._flows = set[str]()
         """The flows of the run so far."""
         self._others = OtherClients()
+        self.machines = Machines()
+        """What the nodes did beside the benchmark."""
         self._marks: list[tuple[float, str]] = []
         """When the user has noted what."""
 
@@ -116,6 +119,10 @@ class Course:
         """Take in what the user did at a moment of the run."""
         if mark.elapsed_seconds is not None:
             self._marks.append((mark.elapsed_seconds, mark.text))
+
+    def machine(self, sample: NodeSample) -> None:
+        """Take in what a node did beside the benchmark."""
+        self.machines.add(sample)
 
     def no_longer_asked(self, why: str) -> None:
         """Take in that from now on the cluster is not asked any more, and why."""
@@ -174,10 +181,12 @@ class Course:
         if not self._nodes:
             return ()
         end = self._end()
-        events = sorted([*self._reported(end, standing=False), *self._silent(end)], key=lambda event: event.code)
+        reported = [*self._reported(end, standing=False), *self._silent(end), *self.machines.events()]
+        events = sorted(reported, key=lambda event: event.code)
         findings = [
             finding for _, group in groupby(events, lambda event: event.code) for finding in joined_if_many([*group])
         ]
+        findings += self.machines.states()
         other_events = [*self._split(), *self._stood()]
         explaining = [*events, *other_events, *self._reported(end, standing=True)]
         findings += [*other_events, *self._stalls(end, explaining, lost or {})]
@@ -253,7 +262,7 @@ class Course:
             if name in lost and stall.over >= (self._nodes[name].ended or 0.0) - ROUNDING_SECONDS:
                 return explanation(stall.begun, stall.over, self._marks, (), is_asked=False, otherwise=lost[name])
         pause = next((why for flow, why in self._pauses.items() if flow in self._flows), "")
-        is_asked = self._answered is not None
+        is_asked, events = self._answered is not None, beside(events, stall.nodes)
         return explanation(stall.begun, stall.over, self._marks, events, is_asked=is_asked, otherwise=pause)
 
 

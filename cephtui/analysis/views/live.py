@@ -8,7 +8,21 @@ from typing import TYPE_CHECKING
 from cephtui.analysis.detectors.jobs import JobsSoFar
 from cephtui.analysis.runs.history import History
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterSample, Event, Finding, Mark, NodeEnded, Notice, Phase, Plan, Run, Sample, Step
+from cephtui.models import (
+    ClusterSample,
+    Event,
+    Finding,
+    MachineUse,
+    Mark,
+    NodeEnded,
+    NodeSample,
+    Notice,
+    Phase,
+    Plan,
+    Run,
+    Sample,
+    Step,
+)
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.plan import Bound, bound_of_all
 
@@ -52,6 +66,8 @@ class LiveRun:
     latest: Sample | None = None
     nodes: dict[str, Sample] = field(default_factory=dict)
     """The latest sample of each node."""
+    machines: dict[str, MachineUse] = field(default_factory=dict)
+    """What each node did in its last second beside the benchmark."""
     ended: dict[str, NodeEnded] = field(default_factory=dict)
     """The end of each node whose part is over."""
     jobs: JobsSoFar = field(default_factory=JobsSoFar)
@@ -209,6 +225,9 @@ class Live:
         elif isinstance(event, ClusterSample) and self.current:
             self.current.cluster = event
             self.current.course.cluster(event)
+        elif isinstance(event, NodeSample) and self.current:
+            self.current.machines[event.node] = event.machine
+            self.current.course.machine(event)
         elif isinstance(event, NodeEnded) and self.current:
             self.current.end_node(event)
         elif isinstance(event, Mark) and self.current and event.run == self.current.run.run:

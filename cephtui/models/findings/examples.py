@@ -98,6 +98,31 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "network-unknown": ({"node": "pve1"},),
     "unkillable": ({"process": "pve1: process 4711 (fio) can't be ended"},),
     "console": ({},),
+    "cpu-taken": (
+        {"node": "pve1", "busy_ratio": 0.994, "others_ratio": 0.72},
+        {
+            "node": "pve1",
+            "busy_ratio": 0.994,
+            "others_ratio": 0.72,
+            "things": ("CPU of pve1 taken", "CPU of pve2 taken"),
+            "number": 5,
+        },
+    ),
+    "client-cpu": ({"node": "pve1", "busy_ratio": 0.994, "own_ratio": 0.81},),
+    "steal": ({"node": "pve1", "ratio": 0.12},),
+    "retransmits": ({"node": "pve1", "resent": 1234, "sent": 30000},),
+    "nic-drops": ({"node": "pve1", "nics": ("eth0", "eth1"), "number": 1200, "packets": 300000},),
+    "nic-errors": ({"node": "pve1", "nics": ("eth0",), "number": 23, "packets": 0},),
+    "throttled": ({"node": "pve1", "times": 12, "seconds": 4.0}, {"node": "pve1", "times": 12}),
+    "kernel-errors": ({"node": "pve1", "lines": ("[4711.1] I/O error, dev sdb, sector 8", "[4712.5] sdb: gone")},),
+    "clock": (
+        {"node": "pve1", "by_seconds": 300.0, "is_ahead": True},
+        {"node": "pve1", "by_seconds": 300.0, "is_ahead": False},
+    ),
+    "clock-step": (
+        {"node": "pve1", "by_seconds": 3.0, "is_ahead": True},
+        {"node": "pve1", "by_seconds": 3.0, "is_ahead": False},
+    ),
     "node-ended": ({"node": "pve2", "why": "fio was killed (SIGKILL)"},),
     "left-changed": (
         {"session": "tuning", "command": "ceph osd set noscrub", "is_in_place": True},
@@ -144,6 +169,7 @@ _AT_A_TIME = {
     *("not-settled", "stalled", "console", "node-ended", "health-speed", "health-other", "osd-down", "osd-out", "pgs"),
     *("pgs-inactive", "pgs-mostly-inactive", "pgs-split", "recovery", "scrub", "snaptrim", "flag", "slow-ops"),
     *("monitors", "other-clients", "cluster-silent"),
+    *("cpu-taken", "steal", "retransmits", "nic-drops", "nic-errors", "clock-step"),
 }
 
 

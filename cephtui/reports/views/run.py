@@ -33,6 +33,7 @@ from cephtui.reports.views.jobs import job_blocks
 from cephtui.reports.views.latency import latency_blocks
 from cephtui.reports.views.runs import mark_words, runs_blocks, runs_sheet, title_of_runs
 from cephtui.reports.words.facts import before_the_run, facts, head_line, osds, pool_facts, space_used, start_of
+from cephtui.reports.words.machine import busy_text
 from cephtui.reports.words.run import ceiling_lines, client_facts, reported_text
 from cephtui.reports.words.text import (
     IN_TABLE,
@@ -204,11 +205,12 @@ def _commands(run: Run) -> Iterator[Block]:
 
 def _nodes(run: Run) -> Table:
     """Each node's figures, and where there is room when it started and ended."""
-    figures = live_columns(run.tool)
+    figures, is_watched = live_columns(run.tool), any(result.machine for result in run.nodes)
     heads = (
         Column("node", is_whole=True),
         Column(""),
         *(Column(title, "r") for title in figures),
+        *([Column("cpu", "r", rank=1)] if is_watched else []),
         Column("began", "r", rank=1),
         Column("ended", "r", rank=1),
         Column("outcome"),
@@ -216,11 +218,12 @@ def _nodes(run: Run) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for result in run.nodes:
         totals: Mapping[str, Total | None] = result.summary.flows or {"": None}
+        busy = [busy_text(result.machine)] if is_watched else []
         moments = began(result.started_seconds), units.latency(result.ended_seconds)
         outcome = words(result.outcome or "", style=OUTCOMES.get(result.outcome or "", ""))
         for direction, total in totals.items():
             texts = [metric.text_of(total) for metric in written(run.tool, LIVE)]
-            rows.append((result.node, direction, *texts, *moments, outcome))
+            rows.append((result.node, direction, *texts, *busy, *moments, outcome))
     return Table(heads, cut_rows(rows, "nodes"))
 
 

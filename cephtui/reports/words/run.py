@@ -11,6 +11,7 @@ from cephtui.analysis.runs.facts import load_of, threads_not_counted
 from cephtui.models import Ceiling, DiskUse, LatencyShare, NodeResult, Run, Total
 from cephtui.models.ceilings import LIMITED, NEAR
 from cephtui.models.metrics import BY_NAME
+from cephtui.reports.words.machine import machine_text
 from cephtui.reports.words.text import cut
 
 _UNKNOWN = "none known"
@@ -73,13 +74,14 @@ def reported_text(total: Total) -> str:
 
 
 def client_facts(run: Run, node: NodeResult) -> dict[str, str]:
-    """Facts by name of what the tool reported of a node."""
+    """Facts by name of what the tool reported of a node, and of what the whole node did."""
     facts = {
         "samples": "; ".join(_samples(node)),
         "lat": shares_text(node.latency_shares),
         "depth": depth_text(run, node.depths),
         "cpu": cpu_text(run, node),
         "disks": disks_text(node),
+        "machine": machine_text(node.machine) if node.machine else "",
     }
     return {name: text for name, text in facts.items() if text}
 

@@ -27,7 +27,7 @@ LEVELS = {
         *(
             "autoscale",
             "compressible",
-            "console",
+            "clock", "console",
             "depth",
             "flag",
             "health-other",
@@ -39,8 +39,9 @@ LEVELS = {
         *("rate-set", "slow-job", "space", "unkillable", "unsaved", "working-set", "zeros"),
     },
     "limits": {
-        *("above-ceiling", "caches", "cluster-silent", "coarse", "compressed", "errors", "errors-counted"),
-        *("failed-ops", "file-system-cache"),
+        *("above-ceiling", "caches", "client-cpu", "clock-step", "cluster-silent", "coarse", "compressed"),
+        *("cpu-taken", "errors", "errors-counted", "failed-ops", "file-system-cache", "kernel-errors", "nic-drops"),
+        *("nic-errors", "retransmits", "steal", "throttled"),
         *("first-byte", "health-speed", "in-flight", "left-changed", "no-seconds", "node-ended", "not-settled"),
         *("osd-down", "osd-out", "other-clients", "overrun", "pgs", "pgs-inactive", "pgs-split", "rate-limited"),
         *("recovery", "scrub", "short", "slow-ops", "snaptrim", "stalled", "stuck", "unreadable", "unverified"),

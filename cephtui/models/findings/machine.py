@@ -1,0 +1,110 @@
+"""Findings about the machines that run the benchmark: what takes their CPUs and their network from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cephtui import units
+from cephtui.models.findings.kind import FindingKind, Values, says, worded
+
+_PROC_STAT = "https://man7.org/linux/man-pages/man5/proc_stat.5.html"
+_COUNTERS = "https://docs.kernel.org/networking/snmp_counter.html"
+_INTERFACES = "https://docs.kernel.org/networking/statistics.html"
+
+
+def _timed(state: Callable[[Values], str]) -> Callable[[Values], str]:
+    """Words for what a node did from when to when, made of the words for what it did."""
+
+    def words(values: Values) -> str:
+        if "things" in values:
+            return worded("{things:listed}: {number} times between {from_seconds:clock} and {to_seconds:clock}", values)
+        return state(values) + worded(" from {from_seconds:clock} to {to_seconds:clock}", values)
+
+    return words
+
+
+def _percent(ratio: float) -> str:
+    return units.percent(100 * ratio)
+
+
+CPU_TAKEN = FindingKind(
+    "cpu-taken", "limits", "client", "CPU taken",
+    _timed(lambda values: worded("{node}: the CPUs were ", values) + f"{_percent(values['busy_ratio'])} busy, "
+           f"{_percent(values['others_ratio'])} with other programs than the benchmark and Ceph"),
+    label=says("CPU of {node} taken"),
+    why="A client that waits for a CPU sends fewer I/Os, and each looks slower than it was.",
+    cure="end what else runs there, top shows it, and measure again", source=_PROC_STAT,
+)  # fmt: skip
+CLIENT_CPU = FindingKind(
+    "client-cpu", "limits", "client", "client CPU",
+    lambda values: worded("{node}: all CPUs were ", values) + f"{_percent(values['busy_ratio'])} busy, "
+    f"{_percent(values['own_ratio'])} with the benchmark itself: the client limits its figures",
+    why="With all its CPUs busy a client can't send more I/Os: what is measured may be able to do more.",
+    cure="measure from more nodes at once, or with larger blocks", source=_PROC_STAT,
+)  # fmt: skip
+STEAL = FindingKind(
+    "steal", "limits", "client", "steal",
+    _timed(lambda values: f"{values['node']}: the hypervisor took {_percent(values['ratio'])} of the CPU time"),
+    label=says("steal on {node}"),
+    why="In that time nothing of the VM ran, the benchmark neither: its I/Os look slower than they were.",
+    cure="measure while the host's other VMs are idle, or on a node that is no VM", source=_PROC_STAT,
+)  # fmt: skip
+RETRANSMITS = FindingKind(
+    "retransmits", "limits", "client", "retransmits",
+    _timed(lambda values: f"{values['node']}: {_percent(values['resent'] / max(1, values['sent']))} of the TCP "
+           f"segments were sent again ({values['resent']:,})"),
+    label=says("{node} retransmits"),
+    why="A segment that was lost is sent again after a pause of milliseconds to seconds, in which its I/O waits. In a "
+    "network without faults hardly one in a thousand is.",
+    cure="look for the lossy link: ip -s link, ethtool -S INTERFACE, the switch's counters; measure it with the preset "
+    "network", source=_COUNTERS,
+)  # fmt: skip
+
+
+def _of_packets(values: Values) -> str:
+    share = values["number"] / max(1, values["packets"])
+    return f"{values['number']:,} packets" + (f" ({_percent(share)} of all)" if share < 1 else "")
+
+
+NIC_DROPS = FindingKind(
+    "nic-drops", "limits", "client", "NIC drops",
+    _timed(lambda values: worded("{node}: {nics:listed} dropped ", values) + _of_packets(values)),
+    label=says("{node} drops packets"),
+    why="A packet that was dropped is sent again after a pause, in which its I/O waits.",
+    cure="look at ethtool -S INTERFACE, and make its rings larger: ethtool -G INTERFACE rx N", source=_INTERFACES,
+)  # fmt: skip
+NIC_ERRORS = FindingKind(
+    "nic-errors", "limits", "client", "NIC errors",
+    _timed(lambda values: worded("{node}: {nics:listed} had errors in ", values) + _of_packets(values)),
+    label=says("{node} NIC errors"),
+    why="A packet that came in damaged is dropped and sent again after a pause, in which its I/O waits.",
+    cure="look at ethtool -S INTERFACE, and change the cable or the transceiver", source=_INTERFACES,
+)  # fmt: skip
+THROTTLED = FindingKind(
+    "throttled", "limits", "client", "CPU throttled",
+    lambda values: worded("{node}: the CPUs were too hot and were slowed down {times} times", values)
+    + (worded(", for {seconds:duration} on all of them together", values) if "seconds" in values else ""),
+    why="The same client is slower when it is hot: the figures depend on the temperature.",
+    cure="look at its fans and at sensors, let it cool down, and measure again",
+)  # fmt: skip
+KERNEL_ERRORS = FindingKind(
+    "kernel-errors", "limits", "client", "kernel errors",
+    lambda values: f"{values['node']}: the kernel's log has {'; '.join(values['lines'])}",
+    why="A disk or a link that fails, or a program that was killed for memory, takes part in the figures.",
+    cure="look into dmesg on that node, and measure again once it is repaired",
+)  # fmt: skip
+CLOCK = FindingKind(
+    "clock", "note", "client", "clock off",
+    lambda values: worded("{node}: the clock is {by_seconds:duration} ", values)
+    + f"{'ahead of' if values['is_ahead'] else 'behind'} the console's",
+    why="The figures don't depend on it, but what happened stands at other times in the logs of that node.",
+    cure="let chrony or ntpd set it: chronyc tracking",
+)  # fmt: skip
+CLOCK_STEP = FindingKind(
+    "clock-step", "limits", "client", "clock set",
+    lambda values: worded("{node}: the clock was set {by_seconds:duration} ", values)
+    + worded("{} at {from_seconds:clock}".replace("{}", "forward" if values["is_ahead"] else "back"), values),
+    label=says("clock of {node} set"),
+    why="A tool that measures by the time of day has wrong seconds then, and daemons of Ceph complain.",
+    cure="measure again once the clock is kept by chrony or ntpd",
+)  # fmt: skip

@@ -1,0 +1,135 @@
+# What a whole machine does beside the benchmark: functions for watchdog.sh, which evaluates this text.
+#
+# From the begin of the command to its end there is a line each second on descriptor 4, in one write of less than 4 KiB.
+# Behind a mark with the run's token, which no tool prints, it has groups of words, with a control character before each
+# (nodes/machine.py). A group of what is missing or can't be read is left out. Nothing is forked in between.
+declare -A disks=()
+cpus=0 nics=' ' ceph='' log_end=''
+
+# what is looked up before the command begins
+look_around() {
+    local name path log=() lines=()
+    for path in /sys/block/*; do
+        name=${path##*/}
+        case $name in rbd*) disks[$name]=0 ;; *) [ ! -e "$path/device" ] || disks[$name]=0 ;; esac
+    done
+    mapfile -t lines </proc/stat
+    for name in "${lines[@]%% *}"; do
+        case $name in cpu[0-9]*) cpus=$((cpus + 1)) ;; esac
+    done
+    mapfile -t lines </proc/net/dev
+    for name in "${lines[@]%%:*}"; do
+        name=${name##* }
+        # those of containers and VMs count packets once more
+        [ ! -e "/sys/class/net/$name/device" ] || nics+="$name "
+    done
+    # of all namespaces of PIDs only the first has all processes in it
+    if [ "$(readlink /proc/self/ns/pid)" = 'pid:[4026531836]' ] && read -r name </proc/1/comm; then
+        ceph=' '
+        for path in /proc/[0-9]*; do
+            read -r name <"$path/comm" && case $name in ceph-*|radosgw*) ceph+="${path##*/} " ;; esac
+        done
+    fi
+    mapfile -t log < <(dmesg)
+    [ ${#log[@]} -eq 0 ] || log_end=${log[-1]}
+}
+
+# a group of words behind the others, as long as there is room
+group() { [ $((${#record} + ${#1})) -gt 3800 ] || record+=$'\x1f'$1; }
+
+# ticks in user mode and in the kernel of some processes
+ticks_of() {
+    local name=$1 pid line user=0 kernel=0
+    shift
+    for pid; do
+        read -r line <"/proc/$pid/stat" || continue
+        set -- ${line##*) }
+        user=$((user + ${12:-0})) kernel=$((kernel + ${13:-0}))
+    done
+    group "$name $user $kernel"
+}
+
+# a process and its descendants; none where these can't be known, or are too many
+family_of() {
+    local at=0 children=''
+    family=("$1")
+    [ -r "/proc/$1/task/$1/children" ] || family=()
+    while [ "$at" -lt "${#family[@]}" ]; do
+        read -r children <"/proc/${family[at]}/task/${family[at]}/children"  # a line without an end
+        family+=($children) children='' at=$((at + 1))
+        [ "$at" -le 200 ] || family=()
+    done
+}
+
+heat() {
+    local path count events=0 milliseconds=0 files=0
+    for path in /sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count; do
+        read -r count <"$path" || continue
+        events=$((events + count)) files=$((files + 1))
+        read -r count <"${path%count}total_time_ms" && milliseconds=$((milliseconds + count))
+    done
+    [ "$files" -eq 0 ] || group "heat $events $milliseconds"
+}
+
+errors_of_log() {
+    local log=() at most=0
+    [ -n "$log_end" ] || return
+    mapfile -t log < <(dmesg)
+    for ((at = ${#log[@]} - 1; at >= 0; at--)); do
+        [ "${log[at]}" != "$log_end" ] && [ "$most" -lt 8 ] || break
+        case ${log[at]} in
+            *'dev fd'*|*'dev sr'*) ;;
+            *'I/O error'*|*'medium error'*|*'ink is '[Dd]own*|*'Link down'*|*'link status'*down*|*'blocked for more than'*|\
+            *'Out of memory'*|*'out of memory'*|*'soft lockup'*|*'hard LOCKUP'*|*'detected stall'*|*'NETDEV WATCHDOG'*|\
+            *'[Hardware Error]'*|*nvme*timeout*|*nvme*'controller is down'*|ata*'exception Emask'*|*'task abort'*)
+                group "log ${log[at]:0:200}" most=$((most + 1)) ;;
+        esac
+    done
+}
+
+# the groups of a moment; those of disks only where they have been busy since the last
+moment() {
+    local line lines=() name now=${EPOCHREALTIME-}
+    [ -n "$now" ] || printf -v now '%(%s)T' -1
+    read -r line _ </proc/uptime && group "time $now $line"
+    read -r line </proc/stat && group "cpus $cpus" && group "$line"
+    read -r _ _ _ line _ </proc/loadavg && group "run ${line%/*}"
+    family_of "$1"
+    [ ${#family[@]} -eq 0 ] || ticks_of own "${family[@]}"
+    [ -z "$ceph" ] || ticks_of ceph $ceph
+    mapfile -t lines </proc/net/snmp
+    for line in "${lines[@]}"; do
+        case $line in 'Tcp: '[0-9]*) set -- $line; group "tcp ${12} ${13}" ;; esac
+    done
+    mapfile -t lines </proc/net/dev
+    for line in "${lines[@]:2}"; do
+        name=${line%%:*} name=${name##* }
+        case $nics in ' ') [ "$name" != lo ] ;; *" $name "*) ;; *) false ;; esac || continue
+        set -- ${line#*:}
+        group "nic $name $1 $2 $3 $4 $9 ${10} ${11} ${12}"
+    done
+    mapfile -t lines </proc/diskstats
+    for line in "${lines[@]}"; do
+        set -- $line
+        [ "${disks[$3]-${13}}" = "${13}" ] || { disks[$3]=${13}; group "disk $3 ${13}"; }
+    done
+}
+
+# for the process that is the command; TERM ends it, after a last line
+report_machine() {
+    local over='' record='' family=()
+    exec 3<&- 5<&- 9<&- 6<> <(:)  # a pipe that has no end as long as it is open here
+    set +u -o posix               # only then a signal ends read, whose time is that of a timer
+    unset IFS
+    LC_ALL=C
+    trap over=yes TERM
+    heat
+    while kill -0 $$; do
+        moment "$1"
+        [ -z "$over" ] || { heat; errors_of_log; }
+        printf '\x01cephtui node %s%s\n' "$token" "$record" >&4 || exit
+        [ -z "$over" ] || exit
+        record=''
+        read -r -t 1 -u 6 _
+    done
+}
