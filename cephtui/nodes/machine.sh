@@ -13,11 +13,11 @@ look_around() {
         name=${path##*/}
         case $name in rbd*) disks[$name]=0 ;; *) [ ! -e "$path/device" ] || disks[$name]=0 ;; esac
     done
-    mapfile -t lines </proc/stat
+    lines_of /proc/stat
     for name in "${lines[@]%% *}"; do
         case $name in cpu[0-9]*) cpus=$((cpus + 1)) ;; esac
     done
-    mapfile -t lines </proc/net/dev
+    lines_of /proc/net/dev
     for name in "${lines[@]%%:*}"; do
         name=${name##* }
         # those of containers and VMs count packets once more
@@ -33,6 +33,9 @@ look_around() {
     mapfile -t log < <(dmesg)
     [ ${#log[@]} -eq 0 ] || log_end=${log[-1]}
 }
+
+# the lines of a file, none of one that can't be read
+lines_of() { lines=() && mapfile -t lines <"$1"; }
 
 # a group of words behind the others, as long as there is room
 group() { [ $((${#record} + ${#1})) -gt 3800 ] || record+=$'\x1f'$1; }
@@ -82,7 +85,8 @@ errors_of_log() {
             *'I/O error'*|*'medium error'*|*'ink is '[Dd]own*|*'Link down'*|*'link status'*down*|*'blocked for more than'*|\
             *'Out of memory'*|*'out of memory'*|*'soft lockup'*|*'hard LOCKUP'*|*'detected stall'*|*'NETDEV WATCHDOG'*|\
             *'[Hardware Error]'*|*nvme*timeout*|*nvme*'controller is down'*|ata*'exception Emask'*|*'task abort'*)
-                group "log ${log[at]:0:200}" most=$((most + 1)) ;;
+                group "log ${log[at]:0:200}"
+                most=$((most + 1)) ;;
         esac
     done
 }
@@ -97,18 +101,18 @@ moment() {
     family_of "$1"
     [ ${#family[@]} -eq 0 ] || ticks_of own "${family[@]}"
     [ -z "$ceph" ] || ticks_of ceph $ceph
-    mapfile -t lines </proc/net/snmp
+    lines_of /proc/net/snmp
     for line in "${lines[@]}"; do
         case $line in 'Tcp: '[0-9]*) set -- $line; group "tcp ${12} ${13}" ;; esac
     done
-    mapfile -t lines </proc/net/dev
+    lines_of /proc/net/dev
     for line in "${lines[@]:2}"; do
         name=${line%%:*} name=${name##* }
         case $nics in ' ') [ "$name" != lo ] ;; *" $name "*) ;; *) false ;; esac || continue
         set -- ${line#*:}
         group "nic $name $1 $2 $3 $4 $9 ${10} ${11} ${12}"
     done
-    mapfile -t lines </proc/diskstats
+    lines_of /proc/diskstats
     for line in "${lines[@]}"; do
         set -- $line
         [ "${disks[$3]-${13}}" = "${13}" ] || { disks[$3]=${13}; group "disk $3 ${13}"; }

@@ -1,0 +1,375 @@
+"""What a node does beside the benchmark: the records of the script, in the output of a command, and what they say."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cephtui.models import MachineUse
+from cephtui.nodes import machine
+from cephtui.nodes.local import LocalConnection
+from cephtui.nodes.machine import Machine, record_mark
+from cephtui.nodes.transport import Chunk, Command, Record
+from cephtui.nodes.watched import _Records
+from tests.lab.processes import all_pids, command_of
+from tests.support.waiting import wait_for
+
+HZ = 100
+IDLE: Mapping[str, Sequence[object]] = {
+    "cpus": [2],
+    "cpu": [0, 0, 0, 2 * HZ, 0, 0, 0, 0],
+    "run": [1],
+    "own": [0, 0],
+    "ceph": [0, 0],
+    "tcp": [0, 0],
+    "nic eth0": [0, 0, 0, 0, 0, 0, 0, 0],
+}
+"""What the counters of an idle node with two CPUs grow by in a second."""
+
+
+def record(second: float, *, ahead: float = 0.0, more: str = "", **changes: Sequence[int]) -> bytes:
+    """The record of a node after so many seconds like this; a name with an underscore is that of a thing."""
+    each = {**IDLE, **{name.replace("_", " "): counts for name, counts in changes.items()}}
+    gauges = ("cpus", "run")
+    groups = [
+        f"{name} {' '.join(str(n if name in gauges else round(1000 + n * second)) for n in counts)}"  # type: ignore[call-overload,operator]
+        for name, counts in each.items()
+    ]
+    return "\x1f".join(["", f"time {1.7e9 + second + ahead:.6f} {50 + second:.2f}", *groups, more]).encode()
+
+
+def use_of(**changes: Sequence[int]) -> MachineUse:
+    """The use of a node that goes on like this."""
+    node = Machine()
+    assert node.take(record(0, **changes), 1.7e9) is None
+    taken = node.take(record(1, **changes), 1.7e9 + 1)
+    assert taken
+    assert taken[0] == pytest.approx(1)
+    return taken[1]
+
+
+def test_the_use_is_what_the_counters_grew_by() -> None:
+    use = use_of(
+        cpu=[100, 10, 20, 30, 20, 4, 6, 10],
+        own=[30, 10],
+        ceph=[20, 5],
+        run=[9],
+        tcp=[4000, 40],
+        nic_eth0=[5 << 20, 5000, 0, 3, 1 << 20, 1000, 2, 0],
+        nic_eth1=[0, 7, 0, 0, 0, 0, 0, 0],
+        disk_sda=[985],
+        disk_sdb=[1],
+    )
+    assert use == MachineUse(
+        cpus=2,
+        cpu_busy_ratio=0.75,
+        cpu_steal_ratio=0.05,
+        cpu_own_ratio=0.2,
+        cpu_others_ratio=0.25,
+        processes_running=8,
+        tcp_segments_sent=4000,
+        tcp_segments_resent=40,
+        packets=6007,
+        received_bytes_per_second=5 << 20,
+        sent_bytes_per_second=1 << 20,
+        nic_drops={"eth0": 3},
+        nic_errors={"eth0": 2},
+        disk_busy_ratio={"sda": 0.985},
+        clock_offset_seconds=0.0,
+    )
+
+
+def test_of_an_idle_node_nothing_is_told_that_is_nothing() -> None:
+    told = use_of().model_dump(mode="json")
+    assert told["cpu_busy_ratio"] == 0
+    assert not told.keys() & {"nic_drops", "nic_errors", "disk_busy_ratio", "kernel_errors", "clock_step_seconds"}
+
+
+def test_what_a_node_does_not_report_is_not_known() -> None:
+    node = Machine()
+    assert node.take(b"\x1ftime 1700000000.5 77.25", 1.7e9) is None
+    taken = node.take(b"\x1ftime 1700000001.5 78.25\x1fcpu 1 2 3\x1ftcp 1 x\x1fnic\x1fnic eth0 1\x1fdisk sda -4", 1.7e9)
+    assert taken == (1.0, MachineUse(clock_offset_seconds=1.5))
+    assert node.take(b"\x1fcpu 1 2 3 4 5 6 7 8", 1.7e9) is None
+
+
+def test_counters_that_begin_anew_and_interfaces_that_come_and_go() -> None:
+    node = Machine()
+    gone = record(0, tcp=[5, 1], nic_eth0=[9] * 8, nic_eth1=[9] * 8)
+    node.take(gone.replace(b"tcp 1000 1000", b"tcp 9000 9000").replace(b"eth0 1000", b"eth0 4294967295"), 1.7e9)
+    taken = node.take(record(1, tcp=[5, 1], nic_eth0=[9] * 8, nic_eth2=[9] * 8), 1.7e9 + 1)
+    assert taken
+    assert taken[1].tcp_segments_sent is None
+    assert taken[1].packets is None
+    later = node.take(record(2, tcp=[5, 1], nic_eth0=[9] * 8, nic_eth2=[9] * 8), 1.7e9 + 2)
+    assert later
+    assert (later[1].tcp_segments_sent, later[1].packets) == (5, 36)
+
+
+def test_time_of_processes_that_have_ended_is_not_guessed() -> None:
+    node = Machine()
+    node.take(record(0).replace(b"own 1000 1000", b"own 5000 1000"), 1.7e9)
+    taken = node.take(record(1), 1.7e9 + 1)
+    assert taken
+    assert (taken[1].cpu_own_ratio, taken[1].cpu_others_ratio) == (None, None)
+
+
+def test_the_last_record_has_what_is_known_at_the_end() -> None:
+    node = Machine()
+    node.take(record(0, more="heat 10 5000"), 1.7e9)
+    assert node.take(record(0.2), 1.7e9 + 0.2) is None
+    node.take(record(1), 1.7e9 + 1)
+    logged = "heat 14 9000\x1flog [9.1] Buffer I/O error\x1flog [8.5] nvme0: timeout"
+    taken = node.take(record(1.2, more=logged), 1.7e9 + 1.2)
+    assert taken
+    seconds, use = taken
+    assert seconds == pytest.approx(0.2)
+    assert use == MachineUse(
+        clock_offset_seconds=0.0,
+        throttled=4,
+        throttled_seconds=4.0,
+        kernel_errors=("[8.5] nvme0: timeout", "[9.1] Buffer I/O error"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("ahead", "steps"),
+    [
+        ([0, 0, 0, 0, 0], []),
+        ([0, 0, 3, 3.01, 3], [3.01]),
+        ([0, 0, -60, -60, -60], [-60.0]),
+        ([0, -4, 0, 0, 0], []),  # it had to wait between its two times
+        ([0, -4, -7, 0, 0], []),
+        ([0, 0.5, 1.0, 1.5, 2.1], []),  # it is slewed
+    ],
+)
+def test_a_clock_that_is_set(ahead: list[float], steps: list[float]) -> None:
+    node = Machine()
+    taken = [node.take(record(second, ahead=by), 1.7e9 + second) for second, by in enumerate(ahead)]
+    found = [entry[1].clock_step_seconds for entry in taken if entry and entry[1].clock_step_seconds is not None]
+    assert found == pytest.approx(steps)
+
+
+def test_the_clock_is_compared_with_the_consoles() -> None:
+    node = Machine()
+    node.take(record(0), 1.7e9 - 300)
+    taken = node.take(record(1), 1.7e9 - 299)
+    assert taken
+    assert taken[1].clock_offset_seconds == 300
+
+
+WORDS = st.sampled_from(
+    ["time", "cpu", "own", "ceph", "tcp", "nic", "disk", "heat", "log", "run", "cpus", "eth0", "sda", "nan", "inf"]
+)
+NUMBERS = st.integers(-(1 << 70), 1 << 70).map(str) | st.floats().map(str) | st.just("")
+
+
+@given(st.lists(st.lists(WORDS | NUMBERS | st.text(max_size=5), max_size=12).map(" ".join), max_size=12), st.booleans())
+def test_no_record_can_break_it(groups: list[str], timed: bool) -> None:
+    node = Machine()
+    broken = "\x1f".join([*(["time 1700000001 51"] if timed else []), *groups]).encode("utf-8", "replace")
+    for data in (record(0), broken, broken[:40], record(2), broken):
+        taken = node.take(data, 1.7e9)
+        assert taken is None or 0 <= taken[0] < 1e11
+        if taken:
+            assert MachineUse.model_validate_json(taken[1].model_dump_json())
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_can_break_it(data: bytes) -> None:
+    node = Machine()
+    for piece in (record(0), data, b"\x1ftime 1 2\x1f" + data, b"\x1ftime 2 3\x1f" + data):
+        node.take(piece, 1.7e9)
+
+
+# ---------------------------------------------------------------------------------------------- in the output
+
+
+def split(pieces: Sequence[bytes]) -> tuple[bytes, list[bytes]]:
+    """The command's own output, and the records."""
+    records = _Records("t")
+    chunks: list[Chunk] = [chunk for piece in pieces for chunk in records.feed(piece, 1.0)]
+    own = b"".join(chunk.data for chunk in chunks if not isinstance(chunk, Record)) + records.end()
+    assert all(chunk.data for chunk in chunks if not isinstance(chunk, Record))
+    return own, [chunk.data for chunk in chunks if isinstance(chunk, Record)]
+
+
+OUTPUT = st.lists(st.sampled_from([b"", b"\x01", b"\x01cephtui node", b"\n", b"jobs: 8", b"\x01cephtui node u\x1f"]))
+
+
+@given(OUTPUT.map(b"".join), st.lists(st.tuples(st.integers(0, 60), st.binary(max_size=20))), st.lists(st.integers(0)))
+def test_records_are_taken_out_wherever_they_stand(
+    own: bytes, inserted: list[tuple[int, bytes]], cuts: list[int]
+) -> None:
+    texts = [(min(at, len(own)), data.replace(b"\n", b"").replace(b"\x01", b"")) for at, data in inserted]
+    texts.sort(key=lambda pair: pair[0])
+    whole, at = b"", 0
+    for place, text in texts:
+        whole += own[at:place] + record_mark("t") + text + b"\n"
+        at = place
+    whole += own[at:]
+    edges = sorted({0, len(whole), *(cut % (len(whole) + 1) for cut in cuts)})
+    pieces = [whole[first:last] for first, last in itertools.pairwise(edges)]
+    assert split(pieces) == (own, [text for _, text in texts])
+
+
+def test_a_record_that_was_cut_off_is_nothing_and_no_record_is_kept_for_ever() -> None:
+    assert split([b"fio: ", record_mark("t") + b"\x1fcpu 1 2"]) == (b"fio: ", [])
+    endless = record_mark("t") + bytes(3 * machine.RECORD_MOST_BYTES)
+    assert split([endless[:100], endless[100:], b"rest"]) == (endless + b"rest", [])
+
+
+# ---------------------------------------------------------------------------------------------- the script
+
+
+async def reported(script: str, *, stop_after: float | None = None) -> tuple[bytes, list[Record], str]:
+    """The stderr of a command here, its records, and its token."""
+    command = Command(["bash", "-c", script], limit_seconds=30, reports_machine=True)
+    process = await LocalConnection().start(command)
+    process.release()
+    if stop_after is not None:
+        asyncio.get_running_loop().call_later(stop_after, lambda: asyncio.ensure_future(process.stop()))
+    chunks = [chunk async for chunk in process.chunks()]
+    await process.wait()
+    own = b"".join(c.data for c in chunks if c.stream == "stderr" and not isinstance(c, Record))
+    return own, [chunk for chunk in chunks if isinstance(chunk, Record)], command.token
+
+
+def uses_of(records: Sequence[Record]) -> list[MachineUse]:
+    """The use in each second."""
+    node, now = Machine(), time.time() - time.monotonic()
+    taken = [entry for record in records if (entry := node.take(record.data, now + record.time))]
+    return [use for seconds, use in taken if seconds >= machine.LEAST_SECONDS]
+
+
+def nothing_is_left(token: str) -> None:
+    wait_for(lambda: not any(token in command_of(pid) for pid in all_pids()), 10, "the end of every process")
+
+
+async def test_a_command_is_watched_until_its_end_and_its_output_stays() -> None:
+    own, records, token = await reported('for i in 1 2 3 4 5; do printf "part$i" >&2; sleep 0.45; done; echo end >&2')
+    assert own == b"part1part2part3part4part5end\n"
+    assert 3 <= len(records) <= 5
+    uses = uses_of(records)
+    assert uses
+    for use in uses:
+        assert use.cpus == os.cpu_count()
+        assert use.cpu_busy_ratio is not None
+        assert use.processes_running is not None
+        assert use.tcp_segments_sent is not None
+        assert abs(use.clock_offset_seconds or 0.0) < 1
+    nothing_is_left(token)
+
+
+async def test_the_benchmarks_own_time_is_that_of_all_its_processes() -> None:
+    """Of those that are forked by a child too."""
+    busy = "timeout 3 bash -c '(while :; do :; done) & while :; do :; done'"
+    _, records, _ = await reported(busy)
+    uses = uses_of(records)
+    own = [use.cpu_own_ratio for use in uses if use.cpu_own_ratio]
+    assert own
+    # two loops: more than half of what anybody had, unless others are as busy
+    assert max(own) * (os.cpu_count() or 1) > 0.2
+    assert all(use.cpu_own_ratio is None or use.cpu_own_ratio <= (use.cpu_busy_ratio or 0) + 0.05 for use in uses)
+
+
+async def test_a_command_that_is_stopped_leaves_no_watcher() -> None:
+    _, records, token = await reported("sleep 60", stop_after=1.2)
+    assert records
+    nothing_is_left(token)
+
+
+async def test_a_watchdog_that_is_killed_leaves_no_watcher() -> None:
+    command = Command(["sleep", "60"], limit_seconds=30, reports_machine=True)
+    process = await LocalConnection().start(command)
+    process.release()
+    chunks = process.chunks()
+    await anext(chunks)
+    watchdogs = [pid for pid in all_pids() if command.token in command_of(pid)]
+    os.kill(min(watchdogs), signal.SIGKILL)
+    await asyncio.to_thread(nothing_is_left, command.token)
+    await process.stop()
+    await process.wait()
+
+
+def moment_with(folder: Path, *, after: str = "") -> str:
+    """What the script reports where these files are all that there is."""
+    text = machine.SCRIPT.replace("/proc/", f"{folder}/").replace("/sys/", f"{folder}/sys/")
+    script = f"set -u\ntoken=t\n{text}\nlook_around\nrecord=''\nmoment 4711\n{after}\nprintf '%s' \"$record\""
+    ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_files_that_are_missing_are_left_out(tmp_path: Path) -> None:
+    assert moment_with(tmp_path) == ""
+    (tmp_path / "uptime").write_text("77.25 100.00\n")
+    (tmp_path / "stat").write_text("cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n")
+    (tmp_path / "diskstats").write_text("   8 0 sda 1 2 3 4 5 6 7 8 9 10 11\n")
+    groups = moment_with(tmp_path).split("\x1f")
+    assert groups[1].startswith("time ")
+    assert groups[1].endswith(" 77.25")
+    assert groups[2:] == ["cpus 1", "cpu  1 2 3 4 5 6 7 8 0 0"]
+
+
+def test_what_is_read_of_a_machine(tmp_path: Path) -> None:
+    """Its real disks and interfaces only, and of its processes the command's."""
+    (tmp_path / "net").mkdir()
+    (tmp_path / "uptime").write_text("77.25 100.00\n")
+    (tmp_path / "loadavg").write_text("0.10 0.20 0.30 7/400 4712\n")
+    numbers = " ".join(map(str, range(1, 17)))
+    lines = ["Inter-|", " face |", *(f"{name:>6}: {numbers}" for name in ("lo", "eth0", "tap100i0"))]
+    (tmp_path / "net" / "dev").write_text("\n".join(lines) + "\n")
+    (tmp_path / "net" / "snmp").write_text("Tcp: a b\nTcp: 1 200 120000 -1 5 6 7 8 9 10 11 12 13 14 15\nUdp: 1 2\n")
+    (tmp_path / "diskstats").write_text(
+        "".join(f"   8 {at} {name} 1 2 3 4 5 6 7 8 9 {at}0 11\n" for at, name in enumerate(["sda", "sda1", "dm-0"], 1))
+    )
+    for path in ("class/net/eth0/device", "block/sda/device", "block/dm-0"):
+        (tmp_path / "sys" / path).mkdir(parents=True)
+    for pid, children in ((4711, "4712 "), (4712, "4713 4714 "), (4713, ""), (4714, "")):
+        task = tmp_path / str(pid) / "task" / str(pid)
+        task.mkdir(parents=True)
+        (task / "children").write_text(children)
+        ticks = f"{pid} (a) b (c)) S {' '.join('0' * 10)} {pid - 4710} 10 0 0\n"
+        (tmp_path / str(pid) / "stat").write_text(ticks)
+    groups = moment_with(tmp_path).split("\x1f")[2:]
+    assert groups == ["run 7", "own 10 40", "tcp 11 12", "nic eth0 1 2 3 4 9 10 11 12", "disk sda 10"]
+
+
+def test_the_kernels_log_since_the_begin(tmp_path: Path) -> None:
+    """The newest errors; what was there before is none of the run's."""
+    (tmp_path / "uptime").write_text("77.25 100.00\n")
+    before = "dmesg() { printf '%s\\n' '[1.0] Buffer I/O error on dev sdx' '[2.0] eth9: NIC Link is Down'; }"
+    lines = [f"[{at}.0] I/O error, dev sd{at}, sector 8" for at in range(3, 13)]
+    later = ["[2.0] eth9: NIC Link is Down", *lines, "[20.0] I/O error, dev fd0", "[21.0] EXT4-fs: mounted"]
+    after = f"dmesg() {{ printf '%s\\n' {shlex.join(later)}; }}; errors_of_log"
+    text = moment_with_log(tmp_path, before, after)
+    logged = [group.removeprefix("log ") for group in text.split("\x1f") if group.startswith("log ")]
+    assert logged == lines[:1:-1]
+
+
+def moment_with_log(folder: Path, before: str, after: str) -> str:
+    text = machine.SCRIPT.replace("/proc/", f"{folder}/").replace("/sys/", f"{folder}/sys/")
+    script = f"set -u\ntoken=t\n{before}\n{text}\nlook_around\nrecord=''\n{after}\nprintf '%s' \"$record\""
+    return subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout
+
+
+def test_a_record_is_one_write_of_less_than_a_page(tmp_path: Path) -> None:
+    (tmp_path / "net").mkdir()
+    (tmp_path / "uptime").write_text("77.25 100.00\n")
+    numbers = " ".join(str(10**15 + at) for at in range(16))
+    names = [f"eth{at}" for at in range(60)]
+    (tmp_path / "net" / "dev").write_text("a\nb\n" + "".join(f"{name}: {numbers}\n" for name in names))
+    text = moment_with(tmp_path)
+    assert 3000 < len(text) < machine.RECORD_MOST_BYTES - 100
