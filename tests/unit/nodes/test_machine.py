@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
@@ -26,7 +27,7 @@ from tests.lab.processes import all_pids, command_of
 from tests.support.waiting import wait_for
 
 HZ = 100
-IDLE: Mapping[str, Sequence[object]] = {
+IDLE: Mapping[str, Sequence[int]] = {
     "cpus": [2],
     "cpu": [0, 0, 0, 2 * HZ, 0, 0, 0, 0],
     "run": [1],
@@ -38,22 +39,23 @@ IDLE: Mapping[str, Sequence[object]] = {
 """What the counters of an idle node with two CPUs grow by in a second."""
 
 
-def record(second: float, *, ahead: float = 0.0, more: str = "", **changes: Sequence[int]) -> bytes:
-    """The record of a node after so many seconds like this; a name with an underscore is that of a thing."""
-    each = {**IDLE, **{name.replace("_", " "): counts for name, counts in changes.items()}}
-    gauges = ("cpus", "run")
+Counts = Mapping[str, Sequence[int]]
+
+
+def record(second: float, changes: Counts = MappingProxyType({}), *, ahead: float = 0.0, more: str = "") -> bytes:
+    """The record of a node after so many seconds in which its counters grew like this."""
     groups = [
-        f"{name} {' '.join(str(n if name in gauges else round(1000 + n * second)) for n in counts)}"  # type: ignore[call-overload,operator]
-        for name, counts in each.items()
+        f"{name} {' '.join(str(n if name in ('cpus', 'run') else round(1000 + n * second)) for n in counts)}"
+        for name, counts in {**IDLE, **changes}.items()
     ]
     return "\x1f".join(["", f"time {1.7e9 + second + ahead:.6f} {50 + second:.2f}", *groups, more]).encode()
 
 
-def use_of(**changes: Sequence[int]) -> MachineUse:
+def use_of(changes: Counts = MappingProxyType({})) -> MachineUse:
     """The use of a node that goes on like this."""
     node = Machine()
-    assert node.take(record(0, **changes), 1.7e9) is None
-    taken = node.take(record(1, **changes), 1.7e9 + 1)
+    assert node.take(record(0, changes), 1.7e9) is None
+    taken = node.take(record(1, changes), 1.7e9 + 1)
     assert taken
     assert taken[0] == pytest.approx(1)
     return taken[1]
@@ -61,15 +63,17 @@ def use_of(**changes: Sequence[int]) -> MachineUse:
 
 def test_the_use_is_what_the_counters_grew_by() -> None:
     use = use_of(
-        cpu=[100, 10, 20, 30, 20, 4, 6, 10],
-        own=[30, 10],
-        ceph=[20, 5],
-        run=[9],
-        tcp=[4000, 40],
-        nic_eth0=[5 << 20, 5000, 0, 3, 1 << 20, 1000, 2, 0],
-        nic_eth1=[0, 7, 0, 0, 0, 0, 0, 0],
-        disk_sda=[985],
-        disk_sdb=[1],
+        {
+            "cpu": [100, 10, 20, 30, 20, 4, 6, 10],
+            "own": [30, 10],
+            "ceph": [20, 5],
+            "run": [9],
+            "tcp": [4000, 40],
+            "nic eth0": [5 << 20, 5000, 0, 3, 1 << 20, 1000, 2, 0],
+            "nic eth1": [0, 7, 0, 0, 0, 0, 0, 0],
+            "disk sda": [985],
+            "disk sdb": [1],
+        }
     )
     assert use == MachineUse(
         cpus=2,
@@ -106,13 +110,14 @@ def test_what_a_node_does_not_report_is_not_known() -> None:
 
 def test_counters_that_begin_anew_and_interfaces_that_come_and_go() -> None:
     node = Machine()
-    gone = record(0, tcp=[5, 1], nic_eth0=[9] * 8, nic_eth1=[9] * 8)
+    gone = record(0, {"tcp": [5, 1], "nic eth0": [9] * 8, "nic eth1": [9] * 8})
     node.take(gone.replace(b"tcp 1000 1000", b"tcp 9000 9000").replace(b"eth0 1000", b"eth0 4294967295"), 1.7e9)
-    taken = node.take(record(1, tcp=[5, 1], nic_eth0=[9] * 8, nic_eth2=[9] * 8), 1.7e9 + 1)
+    now = {"tcp": [5, 1], "nic eth0": [9] * 8, "nic eth2": [9] * 8}
+    taken = node.take(record(1, now), 1.7e9 + 1)
     assert taken
     assert taken[1].tcp_segments_sent is None
     assert taken[1].packets is None
-    later = node.take(record(2, tcp=[5, 1], nic_eth0=[9] * 8, nic_eth2=[9] * 8), 1.7e9 + 2)
+    later = node.take(record(2, now), 1.7e9 + 2)
     assert later
     assert (later[1].tcp_segments_sent, later[1].packets) == (5, 36)
 
