@@ -45,11 +45,11 @@ def _zipf(theta: float, blocks: int) -> float:
 def _harmonic(number: int, theta: float) -> float:
     """The sum of k ** -theta for all k up to ``number``, by Euler and Maclaurin where they are many."""
     first, last = float(min(number, _EXACT)), float(number)
-    total = math.fsum(float(k) ** -theta for k in range(1, int(first) + 1))
+    total = math.fsum(math.pow(k, -theta) for k in range(1, int(first) + 1))
     if last <= first:
         return total
-    ends = (last**-theta - first**-theta) / 2
+    ends = (math.pow(last, -theta) - math.pow(first, -theta)) / 2
     if math.isclose(theta, 1.0):
         return total + math.log(last / first) + ends
     power = 1 - theta
-    return total + (last**power - first**power) / power + ends
+    return total + (math.pow(last, power) - math.pow(first, power)) / power + ends

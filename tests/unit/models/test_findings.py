@@ -27,7 +27,8 @@ LEVELS = {
         *(
             "autoscale",
             "compressible",
-            "clock", "console",
+            "clock",
+            "console",
             "depth",
             "flag",
             "health-other",
