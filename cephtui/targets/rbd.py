@@ -261,7 +261,7 @@ async def _untold(cluster: ClusterReader, facts: ImageFacts) -> str:
         if info is None:
             return f"the image that {facts.info.spec} is a clone of can't be inspected"
         if not info.tells_objects:
-            return f"image {info.spec} has no valid object map (feature fast-diff) that tells of them"
+            return f"image {info.spec} has no valid object map (feature fast-diff)"
         if info.parent is None:
             return ""
         info = await cluster.optional(reader.image_parent(info.parent))

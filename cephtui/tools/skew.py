@@ -51,5 +51,4 @@ def _harmonic(number: int, theta: float) -> float:
     ends = (math.pow(last, -theta) - math.pow(first, -theta)) / 2
     if math.isclose(theta, 1.0):
         return total + math.log(last / first) + ends
-    power = 1 - theta
-    return total + (math.pow(last, power) - math.pow(first, power)) / power + ends
+    return total + (math.pow(last, 1 - theta) - math.pow(first, 1 - theta)) / (1 - theta) + ends

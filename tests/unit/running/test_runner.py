@@ -177,6 +177,8 @@ def ios(total: Total | None) -> int:
 
 
 RECORDED = json.loads((RECORDINGS / "replay/001/run.json").read_text())["summary"]["write"]
+RECORDED["ios"] = RECORDED["bytes"] // 4096  # an earlier cephtui has kept those that began
+RECORDED["iops"] = RECORDED["ios"] / RECORDED["runtime_seconds"]
 
 
 def recorded_total() -> Total:
