@@ -13,6 +13,7 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
         {"measured_seconds": 60.0, "wanted_seconds": 60.0},
         {"measured_seconds": 12.0},
         {"log": True},
+        {"in_ramp": True},
         {},
     ),
     "short": (

@@ -12,6 +12,8 @@ _SLOW = "https://docs.ceph.com/en/latest/rados/troubleshooting/troubleshooting-o
 
 
 def _incomplete(values: Values) -> str:
+    if values.get("in_ramp"):
+        return "ended before the ramp was over: its figures are those of the ramp"
     if values.get("log"):
         return "incomplete: the log ends before the totals"
     if "measured_seconds" not in values:

@@ -38,6 +38,8 @@ Percent = Annotated[int, Field(ge=0, le=100), NUMBER]
 Count = Annotated[int, Field(ge=0, le=1_000_000), NUMBER]
 Pattern = Literal["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"]
 Engine = Literal["libaio", "io_uring", "posixaio", "psync", "pvsync", "pvsync2", "sync"]
+WITHOUT_LATENCY = frozenset({"gtod_reduce", "disable_clat"})
+"""The options that switch completion latency off."""
 WAITING_ENGINES = frozenset({"psync", "pvsync", "pvsync2", "sync"})
 """They wait for each I/O (fio 3.33 HOWTO, "iodepth": increasing it beyond 1 does not affect them)."""
 

@@ -23,6 +23,7 @@ from cephtui.reading import load_json
 from cephtui.tools.base import Parser, Reading, Stream, ToolResult
 from cephtui.tools.fio.document import BROKEN, bins, block_of, completed, flow_of, flushing_of, newest_form, result_of
 from cephtui.tools.fio.flushes import Flushing
+from cephtui.tools.fio.options import WITHOUT_LATENCY
 from cephtui.tools.fio.versions import checked_figure
 from cephtui.tools.lines import SHORTEST_INTERVAL, Intervals
 from cephtui.tools.stderr import Errors
@@ -33,8 +34,6 @@ _BUFFER_MOST = 16 << 20
 _LINE_MOST = 4096
 _TEXT_LINES_MOST = 50
 _ERROR_MOST = 500
-_WITHOUT_LATENCY = ("gtod_reduce", "disable_clat")
-"""The options that switch completion latency off."""
 _ETA_UNKNOWN = 2**31 - 1
 _ALL_PERCENT = 99.0
 """Per cent of the I/Os that are all; fio has 0.1 for every smaller share."""
@@ -136,7 +135,7 @@ def _has_latency(document: Mapping[str, Any]) -> bool:
     """Whether latencies are measured; options that can't be read switch nothing off."""
     options = [document.get("global options"), *(job.get("job options") for job in document["jobs"])]
     readable = [job_options for job_options in options if isinstance(job_options, Mapping)]
-    return all(str(job_options.get(name, "0")) == "0" for job_options in readable for name in _WITHOUT_LATENCY)
+    return all(str(job_options.get(name, "0")) == "0" for job_options in readable for name in WITHOUT_LATENCY)
 
 
 def _difference(now: _Direction, before: _Direction, seconds: float) -> Interval | None:

@@ -11,14 +11,14 @@ from cephtui import stats
 from cephtui.frozen import dataclass
 from cephtui.models import DiskUse, Finding, JobResult, LatencyShare, OptionValue, Summary, Total
 from cephtui.models.findings.data import COMPRESSIBLE, LIBRBD_CACHE, PAGE_CACHE
-from cephtui.models.findings.measurement import ERRORS_COUNTED
+from cephtui.models.findings.measurement import ERRORS_COUNTED, INCOMPLETE
 from cephtui.models.metrics import is_carried
 from cephtui.models.results import PERCENTILES
 from cephtui.stats import Flow
 from cephtui.tools.base import Reading, by_direction
 from cephtui.tools.dates import as_date
 from cephtui.tools.fio.flushes import caches_writes
-from cephtui.tools.fio.options import smaller_data
+from cephtui.tools.fio.options import WITHOUT_LATENCY, smaller_data
 from cephtui.tools.logs import FoundRun, joined_names
 
 _ALWAYS = (50.0, 95.0, 99.0, 99.9)
@@ -115,11 +115,18 @@ def saved_run(
         context_switches=stats.known_sum(job.switches for job in jobs),
         latency_shares=jobs[0].latency_shares if len(jobs) == 1 else (),
         disks=disks,
-        findings=tuple(_findings({**fields.get("other_options", {}), **options}, version)),
+        findings=tuple(_findings(jobs, {**fields.get("other_options", {}), **options}, version)),
         readings=readings,
         version=version,
         **fields,
     )
+
+
+def _is_ramp(jobs: Sequence[Job], options: Mapping[str, OptionValue]) -> bool:
+    """Whether the jobs ended before their ramp was over: fio then prints what was done in it, without latency."""
+    flows = [flow for job in jobs for flow in job.flows.values()]
+    is_timed = not WITHOUT_LATENCY & options.keys()
+    return bool(options.get("ramp_time") and flows and is_timed) and not any(flow.moments for flow in flows)
 
 
 def one_after_the_other(runs: Sequence[FoundRun]) -> list[FoundRun]:
@@ -132,9 +139,11 @@ def one_after_the_other(runs: Sequence[FoundRun]) -> list[FoundRun]:
     return dated[::-1]
 
 
-def _findings(options: Mapping[str, OptionValue], version: str) -> list[Finding]:
-    """The findings on the figures of this version with these options."""
-    engine, findings = options.get("ioengine"), []
+def _findings(jobs: Sequence[Job], options: Mapping[str, OptionValue], version: str) -> list[Finding]:
+    """The findings on the figures of jobs of this version with these options."""
+    engine, findings = options.get("ioengine"), list[Finding]()
+    if _is_ramp(jobs, options):
+        findings.append(INCOMPLETE.found(in_ramp=True))
     if engine == "rados":
         findings.append(ERRORS_COUNTED.found())
     if options.get("direct") is False and engine not in _OWN_CACHE:

@@ -114,6 +114,32 @@ def test_figures_are_those_that_are_printed_with_iops_from_the_number_of_ios() -
     assert (total.latency_p99_seconds, total.latency_p999_seconds) == (0.073, 0.127)
 
 
+@pytest.mark.parametrize(("counted", "printed"), [(904_687, "15.1k"), (1_104_687, "18.4k")])
+def test_ios_that_do_not_fit_the_bytes_were_in_flight(counted: int, printed: str) -> None:
+    text = WRITES.replace("1004687", str(counted)).replace("IOPS=16.7k", f"IOPS={printed}")
+    total = only(text).summary.write
+    assert total
+    assert total.ios == (3927 << 20) // 4096
+    assert total.ios_reported == counted
+    assert total.iops == pytest.approx(total.ios / 60.022)
+    several = text.replace("(W) 4096B-4096B", "(W) 4096B-8192B")
+    unknown = only(several).summary.write
+    assert unknown
+    assert (unknown.ios, unknown.ios_reported) == (counted, None)
+
+
+def test_what_ended_in_its_ramp_has_measured_the_ramp(golden: Golden) -> None:
+    """fio then prints what it did in the ramp, without any latency."""
+    text = "\n".join(line for line in WRITES.splitlines() if "lat " not in line and "th=[" not in line)
+    ramp = COMMAND.replace("--ramp_time=2s", "--ramp_time=90s")
+    assert ramp != COMMAND
+    (finding,) = [finding for finding in only(ramp + text).findings if finding.level == "invalidates"]
+    golden.same(finding.text)
+    without_latency = ramp.replace("--ramp_time=90s", "--ramp_time=90s --gtod_reduce=1")
+    for other in (without_latency + text, ramp + WRITES, ramp.replace("--ramp_time=90s", "") + text):
+        assert "incomplete" not in [finding.code for finding in only(other).findings]
+
+
 def test_without_its_command_only_what_fio_prints_is_known() -> None:
     found = only(WRITES)
     assert found.options == {"rw": "randwrite", "bs": "4k", "iodepth": 64, "numjobs": 8, "ioengine": "libaio"}
