@@ -9,8 +9,9 @@ from pydantic import AwareDatetime, Field, model_validator
 from cephtui.models.base import REPEATS_MOST, SCHEMA_VERSION, Line, Model, Name, NamesOf, OptionValue
 from cephtui.models.promise import MeasuredVolume, Promise
 
-RUNS, CHECK = "runs", "check"
-"""The kinds of studies that are known below ``cephtui.studies``: those whose runs are known beforehand, and checks."""
+RUNS, CHECK, STABLE = "runs", "check", "stable"
+"""The kinds of studies that are known below ``cephtui.studies``: those whose runs are known beforehand, checks, and
+repeats until the mean is known."""
 SideName: TypeAlias = Literal["before", "after"]
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import AwareDatetime
 
 from cephtui.analysis.runs.marks import made_during
 from cephtui.models import Line, Model, Name, OptionValue, Promise, Run
-from cephtui.models.study import CHECK, RUNS, Cell, CheckGoal, Ordered, SavedStudy
+from cephtui.models.study import CHECK, RUNS, STABLE, Cell, CheckGoal, Ordered, SavedStudy
 from cephtui.reading import DOCUMENT_MOST_BYTES
-from cephtui.sessions.store import load_model, read_marks, read_runs, readable_lines
+from cephtui.sessions.store import StoreError, load_model, read_marks, read_runs, readable_lines
 
 STUDIES_FILE = "studies.jsonl"
 _ORDER_FILE_0_1 = "suite.json"
@@ -52,6 +53,13 @@ def read_studies(directory: Path) -> list[SavedStudy]:
     numbered = [study.model_copy(update={"id": f"s{number}"}) for number, study in enumerate(first, 1)]
     later = readable_lines(directory / STUDIES_FILE, SavedStudy, line_most_bytes=DOCUMENT_MOST_BYTES)
     return [*numbered, *(study for study in later if study.id)]
+
+
+def batches_until_stable(directory: Path) -> set[str]:
+    """The batches of a session that were repeated until their mean was known; none where it can't be read."""
+    with suppress(StoreError):
+        return {cell.batch for study in read_studies(directory) if study.kind == STABLE for cell in study.cells}
+    return set()
 
 
 def find_study(studies: Sequence[SavedStudy], name: str) -> SavedStudy | None:

@@ -12,6 +12,7 @@ from cephtui.exit_codes import EXIT_NO_VERDICT
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Plan, Run
 from cephtui.models.metrics import Metric
+from cephtui.models.study import STABLE
 from cephtui.ordering import steps_per_repeat
 from cephtui.planning import Request
 from cephtui.studies.base import Measure, Study, StudyResult, metric_of, one_more, singly
@@ -46,7 +47,7 @@ class StableMeasured(StudyResult):
 class Stable(Study[StableGoal]):
     """Each preset on each target, one after the other."""
 
-    kind = "stable"
+    kind = STABLE
     Goal = StableGoal
 
     def mean(self, request: Request, runs: Sequence[Run]) -> Mean:

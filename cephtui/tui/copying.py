@@ -52,12 +52,14 @@ def run_snippet(directory: Path, run: Run) -> MarkdownSnippet:
     from cephtui.analysis.runs.marks import marks_among
     from cephtui.reports.views.runs import session_view
     from cephtui.reports.words.facts import ranges
+    from cephtui.sessions.studies import batches_until_stable
 
     runs = {saved.run: saved for saved in (run, *store.read_runs(directory)[0])}
     chosen = runs.pop(run.run)  # as it is saved: a run that is replayed has no results yet
     batch = sorted(group([chosen, *runs.values()])[0].runs, key=lambda saved: saved.run)
     marks = marks_among(batch, store.read_marks(directory))
-    return snippet_of(f"#{ranges(saved.run for saved in batch)}", session_view(batch, marks))
+    view = session_view(batch, marks, until_stable=batches_until_stable(directory))
+    return snippet_of(f"#{ranges(saved.run for saved in batch)}", view)
 
 
 def details_snippet(directory: Path, run: Run) -> MarkdownSnippet:

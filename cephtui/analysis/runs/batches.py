@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+from cephtui.analysis.statistics.looks import after_looks
 from cephtui.analysis.statistics.ratio import LogMean, geometric_mean, log_deviation, spread
 from cephtui.frozen import dataclass
 from cephtui.models import OptionValue, Run, Step
@@ -71,17 +72,27 @@ class Estimate:
     @property
     def interval(self) -> tuple[float, float] | None:
         """The 95 % confidence interval of the mean; None for fewer than two runs."""
-        if self.spread is None:
-            return None
-        error = log_deviation(self.spread) / math.sqrt(self.runs)
-        return LogMean(math.log(self.value), error, self.runs - 1.0).interval(CONFIDENCE)
+        return self._mean.interval(CONFIDENCE) if self._mean else None
 
     @property
     def margin(self) -> float | None:
         """How far the interval reaches above the value, as a fraction of it: below, it reaches less far."""
-        interval = self.interval
+        return self._margin(self._mean)
+
+    @property
+    def margin_after_looks(self) -> float | None:
+        """The same where it was looked at after each run, and decided whether another one followed."""
+        return self._margin(after_looks(self._mean) if self._mean else None)
+
+    def _margin(self, mean: LogMean | None) -> float | None:
         # of equal figures it is 0, but for rounding
-        return max(0.0, interval[1] / self.value - 1) if interval else None
+        return max(0.0, mean.interval(CONFIDENCE)[1] / self.value - 1) if mean else None
+
+    @property
+    def _mean(self) -> LogMean | None:
+        if self.spread is None:
+            return None
+        return LogMean(math.log(self.value), log_deviation(self.spread) / math.sqrt(self.runs), self.runs - 1.0)
 
 
 @dataclass(frozen=True, slots=True)

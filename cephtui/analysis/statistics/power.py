@@ -16,6 +16,7 @@ _POWER = 0.8
 _Z = NormalDist().inv_cdf(_POWER)
 _ENDS = NormalDist().inv_cdf(0.9)
 """For both ends of what holds in four of five checks."""
+_QUARTILE = NormalDist().inv_cdf(0.75)
 _RUNS_MOST = 10_000
 _BY_T_MOST = 60
 """The t distribution needs at most so many more runs than the normal distribution."""
@@ -45,12 +46,18 @@ def _shrunk(df: float) -> float:
 
 
 def spread_between(df: float) -> tuple[float, float]:
-    """Between which multiples of a spread that was estimated with so many degrees of freedom the true one is, in 80 %.
+    """Between which multiples of a spread, estimated with so many degrees of freedom, the true one is in 80 %."""
+    return _true_spread(df, -_ENDS), _true_spread(df, _ENDS)
 
-    By the quantiles of chi-square of Wilson and Hilferty 1931.
-    """
-    low, high = (df * (1 - 2 / (9 * df) + end * math.sqrt(2 / (9 * df))) ** 3 for end in (-_ENDS, _ENDS))
-    return math.sqrt(df / high), math.sqrt(df / low)
+
+def spread_at_most(df: float) -> float:
+    """Below which multiple of a spread, estimated with so many degrees of freedom, the true one is in 75 %."""
+    return _true_spread(df, _QUARTILE)
+
+
+def _true_spread(df: float, end: float) -> float:
+    """By the quantiles of chi-square of Wilson and Hilferty 1931; ``end`` is one of the normal distribution."""
+    return float((1 - 2 / (9 * df) - end * math.sqrt(2 / (9 * df))) ** -1.5)
 
 
 def df_of_welch(squared: Sequence[float], runs: Sequence[int]) -> float:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
-from cephtui.analysis.runs.batches import measured
+from cephtui.analysis.runs.batches import CONFIDENCE, measured
 from cephtui.analysis.runs.facts import why_invalid
+from cephtui.analysis.statistics.looks import after_looks
 from cephtui.analysis.statistics.ratio import mean_of
 from cephtui.models import Model, Run
 from cephtui.models.metrics import Metric
@@ -15,8 +16,6 @@ from cephtui.models.metrics import Metric
 FEWEST = 5
 """Runs, at least: fewer that are alike by chance would be taken for a small spread."""
 MOST_RUNS = 20
-_INSIDE = 0.97
-"""The confidence of the interval after each run: looked at after each, it holds the true mean in 95 % (simulated)."""
 
 
 class StableGoal(Model):
@@ -54,5 +53,5 @@ def half_width(values: Sequence[float]) -> float | None:
     """
     if len(values) < 2 or min(values) <= 0:
         return None
-    mean = mean_of(values)
-    return mean.interval(_INSIDE)[1] / mean.value - 1  # on logarithms the upper end is the far one
+    mean = after_looks(mean_of(values))
+    return mean.interval(CONFIDENCE)[1] / mean.value - 1  # on logarithms the upper end is the far one

@@ -24,7 +24,7 @@ from cephtui.sessions import store
 from cephtui.sessions.expected import judge_expected
 from cephtui.sessions.matrix import MatrixReader
 from cephtui.sessions.saved_changes import run_with_repeats
-from cephtui.sessions.studies import ordered_in, read_studies
+from cephtui.sessions.studies import batches_until_stable, ordered_in, read_studies
 
 
 def show_saved(name: str, table: bool, curve: bool, metric: str | None, output: Output) -> None:
@@ -59,7 +59,7 @@ def _session(directory: Path) -> tuple[View, Sequence[store.StoreError]]:
     runs, broken = store.read_runs(directory)
     links = links_of(runs)
     network = [links_view(links, directory.name)] if links else []
-    view = session_view(runs, store.read_marks(directory))
+    view = session_view(runs, store.read_marks(directory), until_stable=batches_until_stable(directory))
     return together(view, *network, *_expected(directory, runs, is_whole=True)), broken
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from cephtui import units
 from cephtui.analysis.statistics.ratio import geometric_mean
@@ -12,17 +11,12 @@ from cephtui.analysis.verdicts.verdict import NOT_JUDGED
 from cephtui.models import Run
 from cephtui.models.metrics import Metric
 from cephtui.models.rows import ConcludedRow
-from cephtui.reports.blocks import Text, View, document
-from cephtui.reports.studies.base import StudyView, concluded_view, name_of, rows_view, uncounted_line
+from cephtui.reports.blocks import View
+from cephtui.reports.studies.base import StudyView, concluded_view, name_of, uncounted_line
 from cephtui.reports.views.runs import session_view
 from cephtui.running.outcomes import unsaved
 from cephtui.studies.base import singly
 from cephtui.studies.stable import Mean, Stable, StableMeasured
-
-LOOKS_LINE = (
-    "the 95 % in the table is for a fixed number of runs; as each run was looked at, the mean is known as said above"
-)
-"""What is to be known of the interval that stands in the table of such runs."""
 
 
 class StableView(StudyView[Stable, StableMeasured]):
@@ -46,9 +40,8 @@ class StableView(StudyView[Stable, StableMeasured]):
         return lines
 
     def measured(self, study: Stable, runs: Sequence[Run]) -> list[View]:
-        views = [session_view(runs, is_saved=not all(map(unsaved, runs)))] if runs else []
-        looks = replace(rows_view(ConcludedRow, ()), document=lambda: document("", Text(LOOKS_LINE)))
-        return [looks, *views] if len(runs) > 1 else views
+        batches = {run.batch for run in runs}
+        return [session_view(runs, is_saved=not all(map(unsaved, runs)), until_stable=batches)] if runs else []
 
     def concluded(self, study: Stable, conclusion: StableMeasured) -> list[View]:
         means = [mean for mean in conclusion.means if mean.runs]

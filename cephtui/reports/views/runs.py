@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
@@ -58,6 +59,10 @@ _LEAST = IN_TABLE[:-1]
 _PRESET_MOST = {len(IN_TABLE): 14, len(_LEAST): 11}
 """Characters of its name where there is little room, by the number of figures."""
 _NO_RUNS = "no runs"
+_UNTIL_STABLE = (
+    "95 %: the interval with which the repeats ended, wider for the looks after each run; rarer slow runs can't be "
+    "excluded"
+)
 _COLUMNS = (
     *("event", "session", "run", "at", "batch", "repeat", "preset", "tool", "target", "nodes"),
     *("block_bytes", "pattern", "depth", "jobs", "runtime_seconds", "options", "direction"),
@@ -67,24 +72,27 @@ _COLUMNS = (
 """Of CSV; ``text`` is that of a mark, or the error and the findings of a run."""
 
 
-def session_view(runs: Sequence[Run], marks: Sequence[Mark] = (), *, is_saved: bool = True) -> View:
+def session_view(
+    runs: Sequence[Run], marks: Sequence[Mark] = (), *, is_saved: bool = True, until_stable: Collection[str] = ()
+) -> View:
     """A session, or a batch: its conditions, the runs with marks between them, and where there is more.
 
-    Where the runs could not be saved there is no more.
+    Where the runs could not be saved there is no more. ``until_stable`` are batches that were repeated until stable.
     """
     return View(
-        document=partial(_document, runs, marks, is_saved=is_saved),
+        document=partial(_document, runs, marks, is_saved=is_saved, until_stable=until_stable),
         lines=lambda: runs_with_marks(runs, marks),
         sheet=partial(runs_sheet, runs, marks),
     )
 
 
-def _document(runs: Sequence[Run], marks: Sequence[Mark], *, is_saved: bool) -> Document:
+def _document(runs: Sequence[Run], marks: Sequence[Mark], *, is_saved: bool, until_stable: Collection[str]) -> Document:
     if not runs:
         return Document(_NO_RUNS, "", (Text(_NO_RUNS), *(runs_blocks(runs, marks) if marks else ())))
     more: list[Block] = [Code("", runs[0].command, is_aside=True)] if len(runs) == 1 else []
     more += [NextStep("details", details_command(runs))] if is_saved else []
-    return document(title_of_runs(runs), conditions_of_all(runs), *runs_blocks(runs, marks), *_compared(runs), *more)
+    blocks = runs_blocks(runs, marks, until_stable)
+    return document(title_of_runs(runs), conditions_of_all(runs), *blocks, *_compared(runs), *more)
 
 
 def title_of_runs(runs: Sequence[Run]) -> str:
@@ -108,14 +116,16 @@ def _compared(runs: Sequence[Run]) -> Iterator[Block]:
         yield compared_jobs({"": figures})
 
 
-def runs_blocks(runs: Sequence[Run], marks: Sequence[Mark] = ()) -> Iterator[Block]:
+def runs_blocks(runs: Sequence[Run], marks: Sequence[Mark] = (), until_stable: Collection[str] = ()) -> Iterator[Block]:
     """A table of runs with their figures, a row for each direction, and the findings below.
 
     Marks stand between the runs, or after the run that they were made in; below repeats their mean, its interval and
     their spread. Each run has its conditions: in a column, or on a terminal below it where there is little room.
     """
     shown, more = cut(marks, "marks")
-    yield _table(with_results(runs_with_marks(runs, shown)), varied(runs))
+    yield _table(with_results(runs_with_marks(runs, shown)), varied(runs), until_stable)
+    if any(run.batch in until_stable for run in runs) and len(runs) > 1:
+        yield Text(_UNTIL_STABLE, "dim")
     if more:
         yield Text(more)
     if len(runs) == 1 and (start_spread := spread(runs[0])):
@@ -133,6 +143,8 @@ class _Layout:
     """Whether conditions have a column: else they are notes of their runs."""
     is_tight: bool = False
     """Whether names of presets are cut, and only the first latency says which one it is."""
+    until_stable: Collection[str] = ()
+    """Batches whose intervals were looked at after each run."""
 
 
 _LAYOUTS = (_Layout(is_wide=True), _Layout(), _Layout(is_tight=True), _Layout(_LEAST, is_tight=True))
@@ -142,9 +154,9 @@ _Line: TypeAlias = tuple[tuple[Cell, ...], Cell]
 """The cells of a row, and its note."""
 
 
-def _table(rows: _Rows, differing: Mapping[int, str]) -> Table:
+def _table(rows: _Rows, differing: Mapping[int, str], until_stable: Collection[str]) -> Table:
     """Runs, results and marks, with as many figures as there is room for."""
-    *wider, least = _LAYOUTS
+    *wider, least = (replace(layout, until_stable=until_stable) for layout in _LAYOUTS)
     table = _laid_out(rows, differing, least, ())
     for layout in reversed(wider):
         table = _laid_out(rows, differing, layout, (table,))
@@ -195,7 +207,7 @@ def _run_lines(run: Run, layout: _Layout, differing: str) -> Iterator[_Line]:
 def _result_lines(row: PointSummary, layout: _Layout, differing: str) -> Iterator[_Line]:
     """The mean of each direction of repeats, its interval and the spread; what sets them apart is the note."""
     numbers = ranges(run.run for run in row.point.repeats)
-    lines = list(_results(row, layout.metrics))
+    lines = list(_results(row, layout.metrics, is_looked_at=row.last.batch in layout.until_stable))
     for number, (label, *texts) in enumerate(lines):
         is_first, is_last = number == 0, number == len(lines) - 1
         conditions = [differing if is_first else ""] if layout.is_wide else []
@@ -215,14 +227,14 @@ def outcome_cell(run: Run) -> Words:
     return words(outcome_word(run), style="limited" if is_limited else OUTCOMES.get(run.outcome or "", ""))
 
 
-def _results(row: PointSummary, metrics: Sequence[Metric]) -> Iterator[list[str]]:
+def _results(row: PointSummary, metrics: Sequence[Metric], *, is_looked_at: bool) -> Iterator[list[str]]:
     """Rows of repeats: label, direction and figures of the mean, its interval and the spread, by direction."""
     for direction, estimates in row.estimates.items():
         shown_estimates = [estimates.get(metric.name) for metric in metrics]
         shown = zip(written(row.last.tool, metrics), shown_estimates, strict=True)
         yield ["mean", direction, *(metric.as_text(estimate.value if estimate else None) for metric, estimate in shown)]
         if len(row.counted) > 1:
-            yield ["95 %", "", *map(margin_of, shown_estimates)]
+            yield ["95 %", "", *(margin_of(estimate, is_looked_at=is_looked_at) for estimate in shown_estimates)]
             yield ["spread", "", *map(spread_of, shown_estimates)]
 
 

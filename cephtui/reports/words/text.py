@@ -275,9 +275,9 @@ def counted(summary: PointSummary) -> str:
     return f"n={n}" if n == ended else f"n={n} of {ended}"
 
 
-def margin_of(estimate: Estimate | None, *, ascii_only: bool = False) -> str:
-    """``±2.9 %``: the 95 % interval of a mean; empty for a single run."""
-    margin = estimate.margin if estimate else None
+def margin_of(estimate: Estimate | None, *, ascii_only: bool = False, is_looked_at: bool = False) -> str:
+    """``±2.9 %``: the 95 % interval of a mean, that was looked at after each run or not; empty for a single run."""
+    margin = (estimate.margin_after_looks if is_looked_at else estimate.margin) if estimate else None
     return "" if margin is None else units.margin(margin, ascii_only=ascii_only)
 
 
