@@ -4,7 +4,7 @@
 # Behind a mark with the run's token, which no tool prints, it has groups of words, with a control character before each
 # (nodes/machine.py). A group of what is missing or can't be read is left out. Nothing is forked in between.
 declare -A disks=()
-cpus=0 nics=' ' ceph='' log_end=''
+cpus=0 nics=' ' ceph='' log_end='' turn=0 family=()
 
 # what is looked up before the command begins
 look_around() {
@@ -98,7 +98,7 @@ moment() {
     read -r line _ </proc/uptime && group "time $now $line"
     read -r line </proc/stat && group "cpus $cpus" && group "$line"
     read -r _ _ _ line _ </proc/loadavg && group "run ${line%/*}"
-    family_of "$1"
+    [ "$turn" -gt 3 ] && [ $((turn % 10)) -gt 0 ] || family_of "$1"  # it grows in the beginning, if at all
     [ ${#family[@]} -eq 0 ] || ticks_of own "${family[@]}"
     [ -z "$ceph" ] || ticks_of ceph $ceph
     lines_of /proc/net/snmp
@@ -121,7 +121,7 @@ moment() {
 
 # for the process that is the command; TERM ends it, after a last line
 report_machine() {
-    local over='' record='' family=()
+    local over='' record=''
     exec 3<&- 5<&- 9<&- 6<> <(:)  # a pipe that has no end as long as it is open here
     set +u -o posix               # only then a signal ends read, whose time is that of a timer
     unset IFS
@@ -133,7 +133,7 @@ report_machine() {
         [ -z "$over" ] || { heat; errors_of_log; }
         printf '\x01cephtui node %s%s\n' "$token" "$record" >&4 || exit
         [ -z "$over" ] || exit
-        record=''
+        record='' turn=$((turn + 1))
         read -r -t 1 -u 6 _
     done
 }

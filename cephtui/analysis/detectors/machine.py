@@ -155,6 +155,11 @@ _RULES = (
 )
 
 
+def troubles(use: MachineUse) -> tuple[str, ...]:
+    """What is unusual in a second, in a few words each; it is a finding only where it lasts."""
+    return tuple(rule.kind.title for rule in _RULES if rule.holds(use))
+
+
 @dataclass(slots=True)
 class _Stretch:
     begun: float

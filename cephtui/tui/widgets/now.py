@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rich.text import Text
+from textual.content import Content
 from textual.widget import Widget
 
 from cephtui import units
+from cephtui.analysis.detectors.machine import troubles
 from cephtui.frozen import dataclass
-from cephtui.models import Interval, Total
+from cephtui.models import Interval, MachineUse, Total
 from cephtui.models.metrics import BY_NAME, COMMIT, Headline, Metric
+from cephtui.reports.words.machine import busy_text
 from cephtui.reports.words.text import latency_word, link_figures, title_of, value_range
 from cephtui.tui.charts.colors import FLOW_COLORS, flow_color
 from cephtui.tui.terminal.profile import profile_of
@@ -90,6 +93,14 @@ def _apart(flows: Mapping[str, Interval | Total], headline: Headline) -> str:
     return "  ".join(f"{name} {headline.metric.as_text(value)}" for name, value in values.items()) if many else ""
 
 
+def machine_line(use: MachineUse | None) -> Content:
+    """``cpu 96 %`` of the only node, with what is unusual on it; empty where there are several."""
+    if use is None or use.cpu_busy_ratio is None:
+        return Content()
+    unusual = troubles(use)
+    return Content.styled(f" cpu {', '.join((busy_text(use), *unusual))} ", "yellow" if unusual else "")
+
+
 def silence_text(seconds: float) -> str:
     """A text in place of a value that is of the past."""
     return f"no sample for {seconds:.0f} s"
@@ -108,6 +119,7 @@ class Now(Widget):
     def show(self, shown: Shown, headline: Headline) -> None:
         """Show a headline; the same again costs no redraw."""
         newest = large_figure(shown, headline)
+        self.border_subtitle = machine_line(shown.machine)
         self.show_silence(0.0)
         if newest != self._reading:
             self._reading = newest

@@ -14,7 +14,7 @@ from cephtui.analysis.runs.history import OF_NODES, History, TimeSeries
 from cephtui.analysis.verdicts.conditions import has_gap
 from cephtui.analysis.views.live import LiveRun
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterSample, Finding, Interval, Mark, NodeResult, Run, Seconds, Total
+from cephtui.models import ClusterSample, Finding, Interval, MachineUse, Mark, NodeResult, Run, Seconds, Total
 from cephtui.models.findings.measurement import STALLED
 from cephtui.models.metrics import BY_NAME, DIRECTIONS, Headline, Metric
 from cephtui.reports.words.text import written
@@ -37,6 +37,8 @@ class NodeNow:
     ended: str = ""
     """How its part ended: ``done``; of a node that broke off, with the moment: ``ended 0:12``."""
     left_early: bool = False
+    machine: MachineUse | None = None
+    """What the whole node did in the last second, or over the whole run; None where it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +61,14 @@ class Shown:
     current: Mapping[str, Interval | Total]
     """Figures by direction, of the last second or (``whole``) of the run."""
     nodes: tuple[NodeNow, ...]
+    """Those of a run on several."""
     x_end: float
     marks: tuple[tuple[float, str], ...] = ()
     whole: bool = False
     spans: tuple[Period, ...] = ()
     """What happened from when to when."""
+    machine: MachineUse | None = None
+    """What the node of a run on one did in the last second, or over the whole run."""
     cluster: ClusterSample | None = None
     """The cluster's newest answer."""
     prefill: Prefill | None = None
@@ -104,6 +109,7 @@ def shown_of_live(state: LiveRun) -> Shown:
             late=name in late,
             ended=ended_word(ended) if ended else "",
             left_early=name in left_early_names,
+            machine=state.machines.get(name),
         )
         for name, ended in ((name, state.ended.get(name)) for name in names)
     ]
@@ -114,6 +120,7 @@ def shown_of_live(state: LiveRun) -> Shown:
         max(reached, state.expected_seconds or 0.0),
         tuple((mark.elapsed_seconds, mark.text) for mark in state.marks if mark.elapsed_seconds is not None),
         spans=spans_of(state.findings()),
+        machine=nodes[0].machine if len(nodes) == 1 else None,
         cluster=state.cluster,
         prefill=_prefill_of(state) if state.phase == "prepare" else None,
         tool=state.run.tool,
@@ -145,6 +152,7 @@ def shown_of_run(run: Run, history: History, marks: Sequence[Mark]) -> Shown:
         tuple((mark.elapsed_seconds or 0.0, mark.text) for mark in run_marks),
         whole=True,
         spans=spans_of(run.findings),
+        machine=run.nodes[0].machine if len(names) == 1 else None,
         tool=run.tool,
         measured=_measured(history),
         jobs=tuple(job_figures(run.nodes)),
@@ -169,7 +177,7 @@ def _node_in_all(node: NodeResult, ended: str) -> NodeNow:
     flows = {name: total for name, total in node.summary.flows.items() if name in OF_NODES}
     p99 = _P99.combined(flows)
     iops = known_sum(total.iops for total in totals) if totals else 0.0
-    return NodeNow(node.node, p99, iops=iops, ended=ended, left_early=bool(ended))
+    return NodeNow(node.node, p99, iops=iops, ended=ended, left_early=bool(ended), machine=node.machine)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,21 @@ from rich.text import Text
 from textual.widgets import Static
 
 from cephtui import units
+from cephtui.analysis.detectors.machine import troubles
 from cephtui.analysis.runs.history import TimeSeries
-from cephtui.models import ClusterSample
+from cephtui.models import ClusterSample, MachineUse
 from cephtui.reports.drawn.bars import bars
 from cephtui.reports.drawn.sparks import spark
+from cephtui.reports.words.machine import busy_text
 from cephtui.reports.words.text import latency_word
 from cephtui.tui.charts.colors import flow_color, node_color
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.cluster_now import health_text
 from cephtui.tui.widgets.shown import NodeNow, Shown
 
-_IOPS_COLUMNS, _LATENCY_COLUMNS, _GAPS = 7, 8, 3
+_IOPS_COLUMNS, _LATENCY_COLUMNS, _BUSY_COLUMNS, _GAPS = 7, 8, 5, 3
+_TROUBLE_COLUMNS = 6
+"""Fewer are no room for what is unusual on a node, in place of its history."""
 _NODES_MOST = 50
 """Nodes that are shown where the room is not known yet."""
 _BAR_COLUMNS = 20
@@ -29,14 +33,15 @@ _BAR_COLUMNS = 20
 def nodes_text(shown: Shown, width: int, rows: int, *, ascii_only: bool) -> Text:
     """Each node's last second, a row each; where there is no room for all, the slowest ones."""
     nodes = _slowest_nodes(shown, rows if rows > 0 else _NODES_MOST)
-    room = width - _IOPS_COLUMNS - _LATENCY_COLUMNS - _GAPS
+    busy = _BUSY_COLUMNS + 1 if _are_watched(shown) else 0
+    room = width - _IOPS_COLUMNS - _LATENCY_COLUMNS - _GAPS - busy
     longest = max((cell_len(node.name) for _, node in nodes), default=0)
     names = min(longest, room) if room > 0 else longest
     columns, lines = max(0, room - names), []
     for number, node in nodes:
         name = (set_cell_size(node.name, names), f"bold {node_color(number)}")
         figures = _ended(node) if node.ended else _figures(shown, number, node, columns, ascii_only=ascii_only)
-        lines.append(Text.assemble(name, *figures))
+        lines.append(Text.assemble(name, *figures, *(_busy(node) if busy else ())))
     if len(nodes) < len(shown.nodes):
         lines.append(Text(f"+{len(shown.nodes) - len(nodes)} faster", "dim"))
     return Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
@@ -47,13 +52,29 @@ def _figures(
 ) -> list[str | tuple[str, str]]:
     iops = _iops(shown, node)
     values = iops.values()[-columns:] if columns else []
-    history = spark(values, columns, ascii_only=ascii_only, gapped=True, fills=True)
+    history = (spark(values, columns, ascii_only=ascii_only, gapped=True, fills=True), node_color(number))
+    if columns >= _TROUBLE_COLUMNS and (wrong := _troubles(node.machine)):
+        history = (set_cell_size(wrong, columns), "yellow")
     now = iops.last() if node.iops is None else node.iops
     return [
         (" no data", "bold yellow") if node.late else f" {units.iops(now):>{_IOPS_COLUMNS}}",
-        (f" {history:{columns}}", node_color(number)),
+        (f" {history[0]:{columns}}", history[1]),
         f" {units.latency(node.p99_seconds):>{_LATENCY_COLUMNS}}",
     ]
+
+
+def _are_watched(shown: Shown) -> bool:
+    return any(node.machine for node in shown.nodes)
+
+
+def _busy(node: NodeNow) -> list[tuple[str, str]]:
+    """How busy its CPUs are, of a node that goes on."""
+    text = "" if node.ended and node.iops is None else busy_text(node.machine)
+    return [(f" {text:>{_BUSY_COLUMNS}}", "yellow" if _troubles(node.machine) else "")]
+
+
+def _troubles(machine: MachineUse | None) -> str:
+    return ", ".join(troubles(machine)) if machine else ""
 
 
 def _ended(node: NodeNow) -> list[str | tuple[str, str]]:
@@ -132,7 +153,8 @@ class NodesPanel(SidePanel):
     """Each node's last second, where there are several; one that reports nothing is marked."""
 
     def show(self, shown: Shown) -> None:
-        self.border_title = f" nodes: IOPS, {latency_word([shown.tool])} p99 "
+        busy = ", cpu" if _are_watched(shown) else ""
+        self.border_title = f" nodes: IOPS, {latency_word([shown.tool])} p99{busy} "
         self.styles.height = max(1, len(shown.nodes)) + self.gutter.height
         super().show(shown)
 
