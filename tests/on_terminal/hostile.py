@@ -25,7 +25,7 @@ from textual.screen import Screen
 from cephtui.analysis.runs.sides import side_of
 from cephtui.cli.log import start_log
 from cephtui.config import Config
-from cephtui.models import ClusterSample, Mark, Node, Run, SessionNotes
+from cephtui.models import ClusterSample, Mark, Node, NodeSample, Run, SessionNotes
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import find_presets, load_preset
 from cephtui.sessions import demo, store
@@ -99,6 +99,7 @@ def write_sessions(root: Path) -> Path:
     write_lines(second / "samples.jsonl", [{**each, "missing": [CANARY]} for each in samples])
     for folder in (directory / "001", second):
         write_lines(folder / "cluster.jsonl", [filled(ClusterSample, run=int(folder.name), elapsed_seconds=5.0)])
+        write_lines(folder / "nodes.jsonl", [filled(NodeSample, run=int(folder.name), elapsed_seconds=5.0)])
     write_lines(directory / "marks.jsonl", [filled(Mark, run=number, elapsed_seconds=5.0) for number in (1, 2)])
     (directory / "notes.json").write_text(json.dumps(filled(SessionNotes, baseline=1)))
     write_lines(directory / "undo.jsonl", [filled(Undo, done=False)])

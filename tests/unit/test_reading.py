@@ -35,9 +35,11 @@ from cephtui.models import (
     FilePlace,
     Finding,
     JobResult,
+    MachineUse,
     Mark,
     NodeEnvironment,
     NodeResult,
+    NodeSample,
     NodeStep,
     Notice,
     OptionValue,
@@ -175,6 +177,9 @@ STEP = step(
 )
 
 
+STATES = "001/cluster.jsonl 001/nodes.jsonl"
+
+
 def write_session(root: Path) -> Path:
     """A session with every file there is, and a value in every field."""
     session = SessionWriter.open(root, "tuning")
@@ -187,6 +192,8 @@ def write_session(root: Path) -> Path:
                 writer.sample(sample_of(second, node))
         said = ClusterSample(run=number, elapsed_seconds=1.0, health="HEALTH_OK", osds=3, pg_states={"active": 1})
         writer.state(said.model_copy(update={"client_iops": 5.0, "osd_latency_seconds": {"0": 0.1}}))
+        use = MachineUse(cpus=2, cpu_busy_ratio=0.5, clock_offset_seconds=-0.1, nic_drops={"eth0": 1})
+        writer.state(NodeSample(run=number, elapsed_seconds=1.0, node="local", interval_seconds=1.0, machine=use))
         for node in ("local", "other"):
             writer.raw(node, "stdout", b"{}\n", 0.5)
         writer.finish(run)
@@ -208,9 +215,13 @@ def shown(directory: Path, name: str = "") -> Iterator[str]:
     pieces: dict[Callable[[], str], str] = {
         lambda: _sessions(directory.parent): "session.json notes.json row.json 001/run.json",
         lambda: _session(directory): "001/run.json marks.jsonl",
-        lambda: _run(directory, 1): "001/run.json 001/overview.json 001/samples.jsonl 001/cluster.jsonl marks.jsonl",
+        lambda: _run(
+            directory, 1
+        ): "001/run.json 001/overview.json 001/samples.jsonl 001/cluster.jsonl 001/nodes.jsonl marks.jsonl",
         lambda: _compared(directory): "001/run.json marks.jsonl",
-        lambda: _played(directory): "001/run.json plans.jsonl 001/cluster.jsonl marks.jsonl 001/raw/local.index.jsonl",
+        lambda: _played(
+            directory
+        ): "001/run.json plans.jsonl 001/cluster.jsonl 001/nodes.jsonl marks.jsonl 001/raw/local.index.jsonl",
         lambda: str(playback.Follower(directory).drain())[:0]: "plans.jsonl marks.jsonl",
         lambda: drawn(draw(leftovers_blocks(left_behind(directory.parent), {}))): "undo.jsonl",
     }
@@ -235,6 +246,7 @@ def found_in(directory: Path, name: str) -> object:
         "001/overview.json": lambda: store.read_overview(directory, 1),
         "001/samples.jsonl": lambda: list(store.read_samples(directory, 1)),
         "001/cluster.jsonl": lambda: list(store.read_states(directory, 1, ClusterSample)),
+        "001/nodes.jsonl": lambda: list(store.read_states(directory, 1, NodeSample)),
         "001/raw/local.index.jsonl": lambda: _played(directory),
     }
     return readers[name]()
@@ -261,7 +273,7 @@ def _session(directory: Path) -> str:
 
 def _run(directory: Path, number: int) -> str:
     run = store.read_run(directory, number)
-    states = store.read_states(directory, number, ClusterSample)
+    states = [state for model in store.STATE_FILES for state in store.read_states(directory, number, model)]
     events: list[Model | Sample] = [*store.read_samples(directory, number), *states, run]
     history = store.read_history(directory, number)
     text = drawn(draw_run(run, history, store.read_marks(directory)))
@@ -330,6 +342,7 @@ LINES = (
     "undo.jsonl",
     "001/samples.jsonl",
     "001/cluster.jsonl",
+    "001/nodes.jsonl",
     "001/raw/local.index.jsonl",
 )
 ALWAYS = ("session.json", "001/run.json", "001/samples.jsonl")
@@ -454,7 +467,7 @@ WRONG: dict[str, tuple[Callable[[Path], None], bool]] = {
 }
 """What makes such a file, and whether it is refused in cephtui's own words."""
 REFUSED = ("session.json", "notes.json", "001/run.json", "001/overview.json", "001/samples.jsonl", "plans.jsonl")
-PASSED_OVER = ("row.json", "lock", "marks.jsonl", "undo.jsonl", "001/cluster.jsonl")
+PASSED_OVER = ("row.json", "lock", "marks.jsonl", "undo.jsonl", "001/cluster.jsonl", "001/nodes.jsonl")
 PLAYED = ("001/raw/local.index.jsonl", "001/raw/local.stdout")
 MOST_SECONDS = 60.0
 """Of readers that would wait for ever; on a busy machine all of them take seconds."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cephtui.analysis.views.live import Live
-from cephtui.models import ClusterSample, Event, Mark, Plan, Run, Sample
+from cephtui.models import ClusterSample, Event, MachineUse, Mark, NodeSample, Plan, Run, Sample
 from cephtui.sessions import demo, store
 from cephtui.sessions.jsonlines import line
 from cephtui.sessions.playback import Follower, Playback, lasted_seconds, step_and_plan
@@ -95,6 +95,27 @@ def test_a_replay_begins_and_ends_as_the_run_did(demo_session: Path, number: int
     assert events[-1] == run
     states = list(store.read_states(demo_session, number, ClusterSample))
     assert [event for event in events if isinstance(event, ClusterSample)] == states
+
+
+def test_what_nodes_did_is_played_with_its_findings(demo_copy: Path) -> None:
+    """At its time; what is found of it while the run is played is what was found while it ran."""
+    number, (node, *_) = demo.STAR, store.read_run(demo_copy, demo.STAR).nodes
+    calm, taken = MachineUse(cpu_busy_ratio=0.3), MachineUse(cpu_busy_ratio=1.0, cpu_others_ratio=0.6)
+    uses = [taken if 5 < at <= 15 else calm for at in range(1, 21)]
+    stored = [
+        NodeSample(run=number, elapsed_seconds=at, node=node.node, interval_seconds=1.0, machine=use)
+        for at, use in enumerate(uses, 1)
+    ]
+    text = "".join(f"{line(sample)}\n" for sample in stored)
+    (demo_copy / f"{number:03}" / "nodes.jsonl").write_text(text)
+    events, live = Playback(demo_copy, number).until(END), Live()
+    for event in events[:-1]:
+        live.take(event)
+    assert live.current
+    assert live.current.machines == {node.node: calm}
+    (finding,) = [finding for finding in live.current.findings() if finding.code == "cpu-taken"]
+    assert (finding.from_seconds, finding.to_seconds) == (5, 15)
+    assert [event for event in events if isinstance(event, NodeSample)] == stored
 
 
 def test_marks_come_at_their_time(demo_session: Path) -> None:
