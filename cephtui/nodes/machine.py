@@ -37,7 +37,7 @@ class _Moment:
     time_of_day: float
     uptime_seconds: float
     groups: Mapping[str, Counts] = field(default_factory=dict)
-    """``cpu``, ``own``, ``ceph``: ticks, of the last two of user and kernel; ``tcp``: segments sent and sent again."""
+    """``cpu``, ``own``, ``ceph``, ``others``: ticks; ``tcp``: segments sent and sent again; and the others of _LENGTHS."""
     nics: Mapping[str, Counts] = field(default_factory=dict)
     """Bytes, packets, errors and drops: of what came in, then of what went out."""
     disks: Mapping[str, Counts] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class _Moment:
     errors: tuple[str, ...] = ()
 
 
-_LENGTHS = {"cpus": 1, "cpu": 8, "run": 1, "own": 2, "ceph": 2, "tcp": 2, "heat": 2, "nic": 8, "disk": 1}
+_LENGTHS = {"cpus": 1, "cpu": 8, "run": 1, "own": 2, "ceph": 2, "others": 1, "tcp": 2, "heat": 2, "nic": 8, "disk": 1}
 """How many numbers each group has at least."""
 
 
@@ -191,10 +191,12 @@ def _cpu_ratios(before: _Moment, now: _Moment) -> dict[str, float]:
     total = user + nice + system + idle + waiting + hard + soft + steal
     if not total:
         return {}
-    own, ceph = (_grown(before.groups.get(name), now.groups.get(name)) for name in ("own", "ceph"))
+    own, ceph, others = (_grown(before.groups.get(name), now.groups.get(name)) for name in ("own", "ceph", "others"))
     ratios = {"cpu_busy_ratio": 1 - (idle + waiting) / total, "cpu_steal_ratio": steal / total}
     if own:
         ratios["cpu_own_ratio"] = min(1.0, sum(own) / total)
     if own and ceph:
         ratios["cpu_others_ratio"] = max(0, user - own[0] - ceph[0]) / total
+    elif others:  # in a container
+        ratios["cpu_others_ratio"] = min(1.0, others[0] / total)
     return {name: round(ratio, 4) for name, ratio in ratios.items()}

@@ -23,7 +23,7 @@ look_around() {
         # those of containers and VMs count packets once more
         [ ! -e "/sys/class/net/$name/device" ] || nics+="$name "
     done
-    # of all namespaces of PIDs only the first has all processes in it
+    # only where all processes are in sight, what is not theirs is that of other programs
     if [ "$(readlink /proc/self/ns/pid)" = 'pid:[4026531836]' ] && read -r name </proc/1/comm; then
         ceph=' '
         for path in /proc/[0-9]*; do
@@ -50,6 +50,21 @@ ticks_of() {
         user=$((user + ${12:-0})) kernel=$((kernel + ${13:-0}))
     done
     group "$name $user $kernel"
+}
+
+# ticks in user mode of the programs that are in sight and are neither the command nor Ceph's, unless these are too many
+others_in_sight() {
+    local path line user=0 own=" $$ $BASHPID ${family[*]} "
+    set -- /proc/[0-9]*
+    [ $# -le 150 ] || return
+    for path; do
+        case $own in *" ${path##*/} "*) continue ;; esac
+        read -r line <"$path/stat" || continue
+        case $line in *'(ceph-'*|*'(radosgw)'*) continue ;; esac
+        set -- ${line##*) }
+        [ "${17:-0}" -gt 0 ] || user=$((user + ${12:-0}))  # of a lower priority it takes nothing from the command
+    done
+    group "others $user"
 }
 
 # a process and its descendants; none where these can't be known, or are too many
@@ -99,8 +114,10 @@ moment() {
     read -r line </proc/stat && group "cpus $cpus" && group "$line"
     read -r _ _ _ line _ </proc/loadavg && group "run ${line%/*}"
     [ "$turn" -gt 3 ] && [ $((turn % 10)) -gt 0 ] || family_of "$1"  # it grows in the beginning, if at all
-    [ ${#family[@]} -eq 0 ] || ticks_of own "${family[@]}"
-    [ -z "$ceph" ] || ticks_of ceph $ceph
+    if [ ${#family[@]} -gt 0 ]; then
+        ticks_of own "${family[@]}"
+        if [ -n "$ceph" ]; then ticks_of ceph $ceph; else others_in_sight; fi
+    fi
     lines_of /proc/net/snmp
     for line in "${lines[@]}"; do
         case $line in 'Tcp: '[0-9]*) set -- $line; group "tcp ${12} ${13}" ;; esac

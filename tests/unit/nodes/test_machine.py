@@ -94,6 +94,15 @@ def test_the_use_is_what_the_counters_grew_by() -> None:
     )
 
 
+def test_in_a_container_other_programs_are_those_in_sight() -> None:
+    counters = record(0).replace(b"ceph", b"others"), record(1, {"ceph": [90, 0]}).replace(b"ceph", b"others")
+    node = Machine()
+    node.take(counters[0], 1.7e9)
+    taken = node.take(counters[1], 1.7e9 + 1)
+    assert taken
+    assert taken[1].cpu_others_ratio == 0.45
+
+
 def test_of_an_idle_node_nothing_is_told_that_is_nothing() -> None:
     told = use_of().model_dump(mode="json")
     assert told["cpu_busy_ratio"] == 0
@@ -174,9 +183,7 @@ def test_the_clock_is_compared_with_the_consoles() -> None:
     assert taken[1].clock_offset_seconds == 300
 
 
-WORDS = st.sampled_from(
-    ["time", "cpu", "own", "ceph", "tcp", "nic", "disk", "heat", "log", "run", "cpus", "eth0", "sda", "nan", "inf"]
-)
+WORDS = st.sampled_from("time cpu own ceph others tcp nic disk heat log run cpus eth0 sda nan inf".split())
 NUMBERS = st.integers(-(1 << 70), 1 << 70).map(str) | st.floats().map(str) | st.just("")
 
 
@@ -329,7 +336,7 @@ def test_files_that_are_missing_are_left_out(tmp_path: Path) -> None:
 
 
 def test_what_is_read_of_a_machine(tmp_path: Path) -> None:
-    """Its real disks and interfaces only, and of its processes the command's."""
+    """Its real disks and interfaces only, the processes of the command, and other programs that have a say."""
     (tmp_path / "net").mkdir()
     (tmp_path / "uptime").write_text("77.25 100.00\n")
     (tmp_path / "loadavg").write_text("0.10 0.20 0.30 7/400 4712\n")
@@ -348,8 +355,11 @@ def test_what_is_read_of_a_machine(tmp_path: Path) -> None:
         (task / "children").write_text(children)
         ticks = f"{pid} (a) b (c)) S {' '.join('0' * 10)} {pid - 4710} 10 0 0\n"
         (tmp_path / str(pid) / "stat").write_text(ticks)
+    for pid, name, nice in ((9, "ceph-osd", 0), (10, "kvm", 0), (11, "nightly", 19)):
+        (tmp_path / str(pid)).mkdir()
+        (tmp_path / str(pid) / "stat").write_text(f"{pid} ({name}) S {'0 ' * 10}700 10 0 0 20 {nice} 1\n")
     groups = moment_with(tmp_path).split("\x1f")[2:]
-    assert groups == ["run 7", "own 10 40", "tcp 11 12", "nic eth0 1 2 3 4 9 10 11 12", "disk sda 10"]
+    assert groups == ["run 7", "own 10 40", "others 700", "tcp 11 12", "nic eth0 1 2 3 4 9 10 11 12", "disk sda 10"]
 
 
 def test_the_kernels_log_since_the_begin(tmp_path: Path) -> None:
