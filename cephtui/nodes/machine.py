@@ -37,7 +37,7 @@ class _Moment:
     time_of_day: float
     uptime_seconds: float
     groups: Mapping[str, Counts] = field(default_factory=dict)
-    """``cpu``, ``own``, ``ceph``, ``others``: ticks; ``tcp``: segments sent and sent again; and the others of _LENGTHS."""
+    """``cpu``, ``own``, ``ceph``, ``others`` are ticks, ``tcp`` segments sent and sent again."""
     nics: Mapping[str, Counts] = field(default_factory=dict)
     """Bytes, packets, errors and drops: of what came in, then of what went out."""
     disks: Mapping[str, Counts] = field(default_factory=dict)
