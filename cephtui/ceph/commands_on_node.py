@@ -1,12 +1,11 @@
 """Run on a node by Ceph's own Python: commands that ``ceph`` knows, over one connection.
 
-    python3 -c SCRIPT COMMANDS [SECONDS]
+    python3 -c SCRIPT COMMANDS [PLAIN]
 
 COMMANDS is a JSON list of commands as the monitors take them, ``{"prefix": "osd tree", "states": ["down"]}``; one with
 ``"target": "osd.*"`` goes to every OSD, with ``"target": "osd.3"`` to that one; several of these at a time. The result
-is a JSON list with the status, the output and the error output of each. With SECONDS it is the outputs alone, a line
-each, again every SECONDS until it is ended; with 0 once, and then the exit status is that of the last command that
-failed.
+is a JSON list with the status, the output and the error output of each. With PLAIN it is the outputs alone, a line
+each, and the exit status is that of the last command that failed.
 
 Modules that are seldom needed are imported where they are: that is a tenth of what a query costs the node.
 
@@ -19,7 +18,6 @@ import json
 import os
 import shutil
 import sys
-import time
 from typing import Any, NoReturn
 
 CONNECT_SECONDS = 20
@@ -30,22 +28,27 @@ TRIED = "CEPHTUI_PYTHON_TRIED"
 
 
 def main() -> int:
-    rados = rados_module()
-    if rados is None or not shutil.which("ceph"):
-        return 127
-    try:
-        cluster = connected(rados)
-    except rados.TimedOut as error:
-        sys.stderr.write(str(error) + "\n")
-        return 110
-    except rados.Error as error:
-        sys.stderr.write(str(error) + "\n")
-        return 127
+    cluster = connect_or_end()
     commands = json.loads(sys.argv[1])
     if len(sys.argv) > 2:
-        return repeat(cluster, commands, float(sys.argv[2]))
+        return outputs(cluster, commands)
     print(json.dumps(ask_all(cluster, commands)))
     return 0
+
+
+def connect_or_end() -> Any:
+    """The cluster; where it can't be reached, the program ends with the status that says so."""
+    rados = rados_module()
+    if rados is None or not shutil.which("ceph"):
+        end(127)
+    try:
+        return connected(rados)
+    except rados.TimedOut as error:
+        sys.stderr.write(str(error) + "\n")
+        end(110)
+    except rados.Error as error:
+        sys.stderr.write(str(error) + "\n")
+        end(127)
 
 
 def rados_module() -> Any:
@@ -110,17 +113,14 @@ def entity(words: Any) -> Any:
     return client.name or "client." + client.id, options
 
 
-def repeat(cluster: Any, commands: Any, seconds: float) -> int:
-    while True:
-        failed = 0
-        for command in commands:
-            status, output, _ = ask(cluster, command)
-            failed = status or failed
-            if output.strip():
-                print(output.strip(), flush=True)
-        if not seconds:
-            return failed
-        time.sleep(seconds)
+def outputs(cluster: Any, commands: Any) -> int:
+    failed = 0
+    for command in commands:
+        status, output, _ = ask(cluster, command)
+        failed = status or failed
+        if output.strip():
+            print(output.strip())
+    return failed
 
 
 def ask_all(cluster: Any, commands: Any) -> Any:

@@ -16,7 +16,7 @@ ids=$(printf '%s\n' "$listed" | sed -n 's/^id_//p')
 count=$(printf '%s' "$ids" | grep -c .)
 say images "$count"
 watchers() {
-    timeout "$seconds" python3 -c "$program" "$commands" 0
+    timeout "$seconds" python3 -c "$program" "$commands" plain
     local status=$?
     [ "$status" = 127 ] || return "$status"
     timeout "$seconds" ceph tell 'osd.*' dump_watchers -f json

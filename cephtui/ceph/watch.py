@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
-from cephtui.ceph import answers, commands
+from cephtui.ceph import answers, commands, osd_counters
 from cephtui.ceph.cluster import DOWN_ARGV, OUT_ARGV, STATUS_ARGV, ClusterState, OsdNames, cluster_state_of, osds_of
+from cephtui.ceph.osd_counters import OsdRound
 from cephtui.ceph.rates import OSD_PERF_ARGV, OsdLatency, PoolRates, osd_latency_of, pool_rates_of, pool_stats_argv
 from cephtui.paths import packaged_text
 
-Report: TypeAlias = ClusterState | OsdLatency | PoolRates | OsdNames
+Report: TypeAlias = ClusterState | OsdLatency | PoolRates | OsdNames | OsdRound
 _MOST_CHARACTERS = 8 << 20
 """Characters of the longest answer: the latencies of the largest clusters are a quarter of it."""
 _WORD = re.compile(r"\S")
 _SCRIPT = packaged_text("cephtui.ceph", "watch.sh")
+_PROGRAM = commands.with_connection(packaged_text("cephtui.ceph", "watch_on_node.py"))
 _COMMANDS = (DOWN_ARGV, OUT_ARGV, STATUS_ARGV, OSD_PERF_ARGV)
 
 
-def watch_argv(pool: str | None, seconds: float) -> tuple[str, ...]:
-    """The command that reports OsdNames (down, then out), ClusterState, OsdLatency and PoolRates until it is ended."""
+def watch_argv(pool: str | None, seconds: float, osds: Sequence[int] = ()) -> tuple[str, ...]:
+    """The command that reports OsdNames (down, then out), ClusterState, OsdLatency and PoolRates until it is ended.
+
+    Beside these it reports an OsdRound of ``osds`` about once a second, where their counters can be asked.
+    """
     if pool is not None and not re.fullmatch(r"[\w.-]+", pool):
         raise ValueError(f"pool {pool!r}: ceph's own command line can't take such a name")
     requests = commands.requests((*_COMMANDS, pool_stats_argv(pool)) if pool else _COMMANDS)
-    return ("bash", "-c", _SCRIPT, "cephtui-ceph", commands.SCRIPT, requests, pool or "", f"{seconds:g}")
+    words = (requests, pool or "", f"{seconds:g}", osd_counters.ASKED, json.dumps(list(osds)))
+    return ("bash", "-c", _SCRIPT, "cephtui-ceph", _PROGRAM, *words)
 
 
 class CephWatch:
@@ -76,4 +82,4 @@ def _report(value: Any) -> Report | None:
         return cluster_state_of(value)
     if "nodes" in value and "stray" in value:
         return osds_of(value)
-    return osd_latency_of(value)
+    return osd_counters.round_of(value) or osd_latency_of(value)

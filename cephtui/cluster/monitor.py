@@ -1,15 +1,16 @@
-"""The cluster during a run: its state every two seconds."""
+"""The cluster during a run: its state every two seconds, and what its OSDs count about every second."""
 
 from __future__ import annotations
 
 import asyncio
 import codecs
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 
 from cephtui.ceph import watch
 from cephtui.ceph.cluster import ClusterState, OsdNames
 from cephtui.ceph.health import SLOW_OPS, costs_speed
+from cephtui.ceph.osd_counters import OsdRound
 from cephtui.ceph.rates import OsdLatency
 from cephtui.cluster.reader import ClusterError
 from cephtui.frozen import dataclass
@@ -88,10 +89,15 @@ class _Answers:
         return None
 
 
-async def observe(shell: NodeShell, pool: str | None) -> AsyncGenerator[Observation, None]:
-    """Observations every ``WATCH_SECONDS``, until the iterator is closed; raises ClusterError and TransportError."""
+async def observe(
+    shell: NodeShell, pool: str | None, osds: Sequence[int] = ()
+) -> AsyncGenerator[Observation | OsdRound, None]:
+    """Observations every ``WATCH_SECONDS``, and the counters of ``osds``, until the iterator is closed.
+
+    Raises ClusterError and TransportError.
+    """
     try:
-        argv = watch.watch_argv(pool, WATCH_SECONDS)
+        argv = watch.watch_argv(pool, WATCH_SECONDS, osds)
     except ValueError as error:
         raise ClusterError(str(error)) from None
     for _ in range(_STARTS):
@@ -104,7 +110,7 @@ async def observe(shell: NodeShell, pool: str | None) -> AsyncGenerator[Observat
     raise ClusterError(f"ceph ended on {shell.node.name} again and again")
 
 
-async def _observe_once(shell: NodeShell, argv: tuple[str, ...]) -> AsyncGenerator[Observation, None]:
+async def _observe_once(shell: NodeShell, argv: tuple[str, ...]) -> AsyncGenerator[Observation | OsdRound, None]:
     """The observations until the command that asks the cluster has ended; raises TransportError."""
     watching = Command(with_ceph_user(shell.node, argv), prefix=shell.node.ceph_prefix, limit_seconds=_A_WEEK_SECONDS)
     process = await shell.connection.start(watching)
@@ -115,7 +121,7 @@ async def _observe_once(shell: NodeShell, argv: tuple[str, ...]) -> AsyncGenerat
             if chunk.stream != "stdout":
                 continue
             for answer in parser.feed(decoder.decode(chunk.data)):
-                observation = answers.take(answer)
+                observation = answer if isinstance(answer, OsdRound) else answers.take(answer)
                 if observation:
                     yield observation
     finally:

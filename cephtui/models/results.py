@@ -203,3 +203,24 @@ class NodeResult(Model):
     machine: MachineUse | None = Field(default=None, exclude_if=lambda machine: machine is None)
     """What the whole node did while it measured, the ramp left out; left out where that is not known."""
     jobs: tuple[JobResult, ...] = ()
+
+
+class OsdResult(Model):
+    """What an OSD of the pool did in a run, from the release of the benchmark on, for all its clients."""
+
+    share: Amount
+    """Its fraction of the reads and writes of all OSDs that were asked."""
+    reads: int
+    read_seconds: Amount | None
+    """Mean latency of its reads as their primary, from the receipt of the message to the answer; null without any."""
+    writes: int
+    write_seconds: Amount | None
+    """Mean latency of its writes as their primary."""
+    subops: int
+    """Writes as a replica, for another OSD."""
+    subop_seconds: Amount | None
+    """Mean latency of these, from receipt to commit."""
+    received: int
+    """Messages of clients that were received."""
+    refused: int
+    """How often a message was not received yet, because osd_client_message_cap were in work."""

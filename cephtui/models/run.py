@@ -13,7 +13,7 @@ from cephtui.models.findings import Finding
 from cephtui.models.nodes import ClusterEnvironment, NodeEnvironment
 from cephtui.models.plan import Plan
 from cephtui.models.promise import Promise
-from cephtui.models.results import NodeResult, Seconds, Summary
+from cephtui.models.results import NodeResult, OsdResult, Seconds, Summary
 from cephtui.models.samples import Sample, StateSample
 from cephtui.printable import one_line
 
@@ -80,6 +80,8 @@ class Run(Model):
     ceilings: tuple[Ceiling, ...] | None = Field(default=None, exclude_if=lambda ceilings: ceilings is None)
     """What would limit it, the nearest first, by what was known when it ended; left out of imported runs, and where an
     earlier cephtui has measured it."""
+    osds: dict[Name, OsdResult] = Field(default_factory=dict, exclude_if=lambda osds: not osds)
+    """The OSDs of the pool, by their ids; left out where their counters are not known."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property

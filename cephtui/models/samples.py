@@ -195,8 +195,66 @@ class NodeSample(StateSample):
     machine: MachineUse
 
 
+def _is_nothing(value: object) -> bool:
+    return not value
+
+
+_LEFT_OUT = Field(exclude_if=_is_nothing)
+
+
+class OsdInterval(Model):
+    """What one OSD counted in an interval; what is 0 or not known is left out."""
+
+    interval_seconds: Annotated[Elapsed, _LEFT_OUT] = 0.0
+    """The time since its answer before, where that is not the interval of the sample; left out where it is."""
+    reads: Annotated[int, _LEFT_OUT] = 0
+    read_seconds: Annotated[Amount, _LEFT_OUT] = 0.0
+    """Mean latency of its reads as their primary, from the receipt of the message to the answer."""
+    writes: Annotated[int, _LEFT_OUT] = 0
+    write_seconds: Annotated[Amount, _LEFT_OUT] = 0.0
+    """Mean latency of its writes as their primary."""
+    subops: Annotated[int, _LEFT_OUT] = 0
+    """Writes as a replica, for another OSD."""
+    subop_seconds: Annotated[Amount, _LEFT_OUT] = 0.0
+    """Mean latency of these, from receipt to commit."""
+    received: Annotated[int, _LEFT_OUT] = 0
+    """Messages of clients that were received."""
+    refused: Annotated[int, _LEFT_OUT] = 0
+    """How often a message was not received yet, because osd_client_message_cap were in work."""
+
+
 class OsdSample(StateSample):
     """What the OSDs of the pool counted in an interval of a run, which ends then: of all their clients together."""
 
     event: Literal["osds"] = "osds"
     interval_seconds: Elapsed
+    reads: int = 0
+    writes: int = 0
+    modifies: int = 0
+    """Operations that read and write at once."""
+    read_bytes: int = 0
+    write_bytes: int = 0
+    """Bytes written, with those of operations that read and write."""
+    read_seconds: Amount | None = None
+    """Mean latency of reads, from the receipt of the message by the primary to its answer; null without any."""
+    read_process_seconds: Amount | None = None
+    """Of it from a worker thread on."""
+    read_prepare_seconds: Amount | None = None
+    """Of it from a worker thread until the read is handed on."""
+    write_seconds: Amount | None = None
+    """Mean latency of writes, from the receipt of the message by the primary to its answer; null without any."""
+    write_process_seconds: Amount | None = None
+    """Of it from a worker thread on."""
+    write_prepare_seconds: Amount | None = None
+    """Of it from a worker thread until the transaction is handed on."""
+    message_cap: int | None = None
+    """The lowest osd_client_message_cap of the OSDs: messages of clients that one may have in work at once."""
+    osds: dict[Name, OsdInterval] = Field(default_factory=dict)
+    """Each OSD that answered, by its id."""
+    missing: tuple[Name, ...] = ()
+    """The ids of OSDs that were asked and are not in it: they did not answer in time, or were started again."""
+
+    @property
+    def operations(self) -> int:
+        """All operations of clients."""
+        return self.reads + self.writes + self.modifies

@@ -21,6 +21,7 @@ from cephtui.models import (
     Mark,
     NodeEnded,
     NodeSample,
+    OsdSample,
     Phase,
     Sample,
     StateSample,
@@ -37,6 +38,7 @@ _LATE_SECONDS = 5.0
 _BEGINNING_SECONDS = 5.0
 """How long what has begun to start may still take where the end is asked for; it is ended in order then."""
 T = TypeVar("T")
+W = TypeVar("W", bound=StateSample)
 log = logging.getLogger(__name__)
 
 
@@ -96,7 +98,7 @@ class Recorder:
         self._ramp_seconds = step.ramp_seconds
         self._writer, self._publish, self._stop = writer, publish, stop
         self._mergers: dict[bool, Merger] = {}
-        self.course = Course(step.headline, step.tool, has_mds=step.has_mds)
+        self.course = Course(step.headline, step.tool, has_mds=step.has_mds, step=step)
         self._begun = self._ticked = time.monotonic()
         self._released: float | None = None
         self._ended_at: dict[str, float] = {}
@@ -171,9 +173,7 @@ class Recorder:
 
     def cluster(self, reported: ClusterSample) -> None:
         """Take in the present state of the cluster; the first is the state before the run."""
-        phase: Phase = "run" if self._released else "prepare"
-        elapsed = round(time.monotonic() - (self._released or self._begun), 3)
-        sample = reported.model_copy(update={"run": self._run, "phase": phase, "elapsed_seconds": elapsed})
+        sample = self._timed(reported)
         self.course.cluster(sample)
         self._keep_state(sample)
 
@@ -189,6 +189,18 @@ class Recorder:
         )
         self.course.machine(sample)
         self._keep_state(sample)
+
+    def osds(self, counted: OsdSample) -> None:
+        """Take in what the OSDs of the pool have counted until now."""
+        sample = self._timed(counted)
+        self.course.osds(sample)
+        self._keep_state(sample)
+
+    def _timed(self, sample: W) -> W:
+        """A sample of this run, at this moment of it."""
+        phase: Phase = "run" if self._released else "prepare"
+        elapsed = round(time.monotonic() - (self._released or self._begun), 3)
+        return sample.model_copy(update={"run": self._run, "phase": phase, "elapsed_seconds": elapsed})
 
     def _keep_state(self, sample: StateSample) -> None:
         with self._guarded():

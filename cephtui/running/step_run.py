@@ -361,6 +361,7 @@ def _finished(
             "start_spread_seconds": round(max(begun) - min(begun), 4) if len(begun) > 1 else None,
             "findings": (*findings, *node_findings),
             "cluster": environment,
+            "osds": work.recorder.course.counted.results(),
             "environment": {**{node.name: node.environment for node in nodes}, **run.environment},
             "summary": stats.summarise((node.result.flows for node in nodes), histogram=True),
             "seconds": work.recorder.course.seconds.summary(),

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from cephtui.ceph import cluster, pool_guards
 from cephtui.ceph.cluster import ClusterState
+from cephtui.ceph.osd_counters import OSDS_MOST, OsdDifferences, OsdRound
 from cephtui.cluster import monitor, reader
 from cephtui.cluster.monitor import Observation
 from cephtui.cluster.preflight import Preflight
@@ -36,15 +37,32 @@ async def _monitor(shell: NodeShell, before: Preflight, recorder: Recorder, stop
     if before.state is None:
         return
     recorder.cluster(Observation(before.state, down=before.state.osds_down).sample())
+    differences = OsdDifferences()
     try:
-        async with contextlib.aclosing(monitor.observe(shell, before.pool)) as observations:
+        async with contextlib.aclosing(monitor.observe(shell, before.pool, _osds_of(before))) as observations:
             async for now in observations:
+                if isinstance(now, OsdRound):
+                    _keep_counters(now, differences, recorder)
+                    continue
                 recorder.cluster(now.sample())
                 if stop.reason is None and (why := await _why_stop(shell, before, now.state)):
                     stop.request(why)
     except (ClusterError, TransportError) as error:
         log.warning("the cluster is not watched: %s", error)
         recorder.course.no_longer_asked(str(error))
+
+
+def _osds_of(before: Preflight) -> list[int]:
+    """The OSDs that are asked for their counters: those of the pool, unless there are too many."""
+    osds = [int(osd) for osd in before.environment.pgs_by_osd] if before.environment else []
+    return osds if len(osds) <= OSDS_MOST else []
+
+
+def _keep_counters(answered: OsdRound, differences: OsdDifferences, recorder: Recorder) -> None:
+    if answered.denied:
+        recorder.course.osds_denied()
+    elif sample := differences.take(answered):
+        recorder.osds(sample)
 
 
 async def _why_stop(shell: NodeShell, before: Preflight, now: ClusterState) -> str | None:

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 from cephtui.analysis.detectors.ceiling import ClusterRecords, one_in_flight
-from cephtui.analysis.detectors.osds import osd_rates
+from cephtui.analysis.detectors.osd_limit import osd_rates
 from cephtui.analysis.runs.links import cluster_links
 from cephtui.models import ClusterLink, Model, Run
 from cephtui.models.nodes import OsdRates

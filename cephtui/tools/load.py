@@ -83,3 +83,5 @@ class Load:
     other_threads: str = ""
     """``librbd's threads``: what does most of the work beside the job's own thread, where that is not alone with it.
     The CPU of a job is that of its own thread."""
+    is_cached: bool = False
+    """Whether a cache on the node may answer I/Os or join them: what reaches the target is not known then."""

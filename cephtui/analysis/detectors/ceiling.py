@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from cephtui import units
 from cephtui.analysis.detectors.network import VALID_FOR, links_before, network_limit
-from cephtui.analysis.detectors.osds import osd_limit, rates_before
+from cephtui.analysis.detectors.osd_limit import osd_limit, rates_before
 from cephtui.analysis.runs.batches import measured, name_of, node_names
 from cephtui.analysis.runs.facts import Asked, load_of, threads_not_counted, why_invalid
 from cephtui.analysis.runs.links import measures_links

@@ -14,10 +14,12 @@ from itertools import groupby
 from cephtui.analysis.detectors.ended import WholeSeconds
 from cephtui.analysis.detectors.explaining import cause_rank, explanation, joined_if_many
 from cephtui.analysis.detectors.machine import Machines, beside
+from cephtui.analysis.detectors.osds import OsdsSoFar
+from cephtui.analysis.detectors.other_clients import OtherOperations, operations_per_io
 from cephtui.analysis.detectors.settling import PerSecond
 from cephtui.analysis.detectors.signals import OtherClients, Signal, signals
 from cephtui.analysis.detectors.stalls import EDGE_SECONDS, ROUNDING_SECONDS, Completions, Stall, joined_stalls
-from cephtui.models import ClusterSample, Finding, Mark, NodeSample, Sample
+from cephtui.models import ClusterSample, Finding, Mark, NodeSample, OsdSample, Sample, Step
 from cephtui.models.findings.client import CONSOLE
 from cephtui.models.findings.cluster import CLUSTER_SILENT, PGS_INACTIVE, PGS_MOSTLY_INACTIVE, PGS_SPLIT
 from cephtui.models.findings.kind import Value
@@ -60,8 +62,13 @@ class _Span:
 class Course:
     """Takes in a run as it proceeds; the first cluster sample, in ``prepare``, is the state before it."""
 
-    def __init__(self, headline: HeadlineName = "iops", tool: str = "", *, has_mds: bool = True) -> None:
-        """``headline`` is that of the preset, ``tool`` what measures, ``has_mds`` whether its I/O may pass an MDS."""
+    def __init__(
+        self, headline: HeadlineName = "iops", tool: str = "", *, has_mds: bool = True, step: Step | None = None
+    ) -> None:
+        """``headline`` is that of the preset, ``tool`` what measures, ``has_mds`` whether its I/O may pass an MDS.
+
+        With ``step`` it is known how many operations of OSDs its I/Os are.
+        """
         self.seconds = PerSecond(headline)
         """Those of the run in which all nodes took part that had not broken off; none of a tool that measures none."""
         self._whole = WholeSeconds(self.seconds)
@@ -85,6 +92,10 @@ class Course:
         self._others = OtherClients()
         self.machines = Machines()
         """What the nodes did beside the benchmark."""
+        self.other_operations = OtherOperations(operations_per_io(step) if step else None)
+        """What the OSDs did for other clients."""
+        self.counted = OsdsSoFar(step)
+        """What the OSDs of the pool have counted."""
         self._marks: list[tuple[float, str]] = []
         """When the user has noted what."""
 
@@ -99,6 +110,7 @@ class Course:
             self._flows |= sample.flows.keys()
             return
         self._others.add(sample)
+        self.other_operations.add(sample)
         middle = sample.elapsed_seconds - sample.interval_seconds / 2
         # without a node that has come to its end, it is no second of all
         absent = {*sample.missing, *(name for name, node in self._nodes.items() if node.reached <= middle)}
@@ -110,6 +122,7 @@ class Course:
         self._nodes.setdefault(node, Completions()).ended = elapsed_seconds
         if broke_off:
             self._whole.leave(node)
+            self.other_operations.forget()  # it may go on unseen
 
     def console_stalled(self, begun: float, over: float) -> None:
         """The console itself was stalled: samples and answers of that time came late."""
@@ -128,9 +141,20 @@ class Course:
         """Take in that from now on the cluster is not asked any more, and why."""
         self._unasked = why
 
+    def osds(self, sample: OsdSample) -> None:
+        """Take in what the OSDs of the pool have counted."""
+        self.counted.add(sample)
+        self.other_operations.osds(sample)
+
+    def osds_denied(self) -> None:
+        """Take in that the cephx caps deny to ask OSDs for their counters."""
+        self.counted.is_denied = True
+
     def cluster(self, sample: ClusterSample) -> None:
         """Take in a state of the cluster."""
-        reported = [*signals(sample, self._before, has_mds=self._has_mds), *self._others.signals(sample)]
+        by_rate = self._others.signals(sample)
+        others = self.other_operations.signals() if self.other_operations.is_known else by_rate
+        reported = [*signals(sample, self._before, has_mds=self._has_mds), *others]
         now = {(signal.kind.code, signal.subject): signal for signal in reported}
         if sample.phase == "prepare":
             self._asked_before = self._before is not None
@@ -147,7 +171,7 @@ class Course:
             if spans and at - (spans[-1].over or at) <= _JOIN_SECONDS:
                 spans[-1].again(signal)
             else:
-                spans.append(_Span(signal, at))
+                spans.append(_Span(signal, at if signal.since is None else signal.since))
         for key, spans in self._spans.items():
             if key not in now and spans[-1].over is None:
                 spans[-1].over = at
@@ -189,7 +213,7 @@ class Course:
         findings += self.machines.states()
         other_events = [*self._split(), *self._stood()]
         explaining = [*events, *other_events, *self._reported(end, standing=True)]
-        findings += [*other_events, *self._stalls(end, explaining, lost or {})]
+        findings += [*other_events, *self._stalls(end, explaining, lost or {}), *self.counted.findings()]
         if self._whole and (unsettled := self.seconds.finding()):  # without a node there is another level
             findings.append(unsettled)
         return tuple(sorted(findings, key=lambda finding: (finding.from_seconds or 0.0, cause_rank(finding))))
@@ -263,7 +287,8 @@ class Course:
                 return explanation(stall.begun, stall.over, self._marks, (), is_asked=False, otherwise=lost[name])
         pause = next((why for flow, why in self._pauses.items() if flow in self._flows), "")
         is_asked, events = self._answered is not None, beside(events, stall.nodes)
-        return explanation(stall.begun, stall.over, self._marks, events, is_asked=is_asked, otherwise=pause)
+        otherwise = pause or self.counted.held_back(stall.begun, stall.over)
+        return explanation(stall.begun, stall.over, self._marks, events, is_asked=is_asked, otherwise=otherwise)
 
 
 def _is_as_before(span: _Span, before: Signal | None) -> bool:

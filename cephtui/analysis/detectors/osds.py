@@ -1,163 +1,170 @@
-"""What the OSDs of a pool can write at most: by what each has written to its own store. Pure.
-
-For small random writes it is their number that counts, as an OSD measures it of itself or as it was benched, for large
-ones their bytes, and between them the smaller bound. OSDs that share a disk share what it can do: benched one after the
-other, the disk can do about what the fastest of them did. For reads there is no such figure.
-"""
+"""What the OSDs of the pool counted in a run: of each as a whole and over time, and where they received no more."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass as mutable_dataclass
 
-from cephtui.analysis.detectors.bounds import placed_rate
-from cephtui.analysis.detectors.network import VALID_FOR, copies_text, data_chunks
-from cephtui.analysis.runs.batches import measured
-from cephtui.analysis.runs.facts import load_of, why_invalid
+from cephtui.analysis.runs.facts import load_of
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterEnvironment, Run
-from cephtui.models.metrics import BY_NAME, Metric
-from cephtui.models.nodes import OsdRate, OsdRates
-from cephtui.tools import TOOLS
+from cephtui.models import Finding, OsdInterval, OsdResult, OsdSample, Step
+from cephtui.models.findings.cluster import MESSAGE_CAP, OSD_COUNTERS
 
-_IOPS, _BANDWIDTH = BY_NAME["iops"], BY_NAME["bandwidth_bytes"]
-_SMALL_BLOCK = 4096
-"""Bytes of the writes with which OSDs measure their own capacity."""
-_LARGE_BLOCK = 1 << 20
-"""Bytes of the writes by which the bandwidth of an OSD is known, and whose number is no limit any more."""
-_BANDWIDTH_BLOCK = 64 << 10
-"""Bytes of the smallest writes that this bandwidth may limit: of smaller ones it is their number that costs."""
-_CAPACITY = "osd_mclock_max_capacity_iops_"
-_FALLBACKS = {"ssd": 21500.0, "hdd": 315.0}
-"""The capacity of an OSD whose own measurement is not believable: its real one is not known."""
-_KINDS = {"nvme": "ssd", "ssd": "ssd", "hdd": "hdd"}
-"""The kind of capacity of an OSD, by device class."""
+BATCHES_MOST = 64
+"""Batches of an OSD's course; when there are more, each two neighbours become one."""
+_REFUSED_SHARE, _REFUSED_LEAST = 0.05, 100
+"""Fewer refusals do not hold a run back."""
 
 
 @dataclass(frozen=True, slots=True)
-class OsdLimit:
-    """What the OSDs of a pool let through."""
+class OsdBatch:
+    """Operations of one OSD as their primary in a part of the run."""
 
-    metric: Metric
-    at_most: float
-    basis: str
-    is_estimate: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Rates:
-    """What each OSD of a pool wrote, by its id, with the disk that each is on."""
-
-    by_osd: Mapping[str, float]
-    disks: Mapping[str, str]
-    """An OSD whose disk is not known is left out: it is taken to have one of its own."""
-    origin: str
-    together: bool = False
-    """Whether all of them wrote at the same time."""
+    operations: int
+    latency_seconds: float
+    """The sum of their latencies."""
 
 
-def osd_rates(run: Run) -> OsdRates | None:
-    """What each OSD wrote in a run that had each of them write to its own store; None of another run."""
-    tool, load = TOOLS.get(run.tool), load_of(run)
-    if tool is None or "osd" not in tool.kinds or why_invalid(run) or load is None:
-        return None
-    jobs = [(job, job.summary.write) for node in run.nodes for job in node.jobs if job.job.startswith("osd.")]
-    rates = {
-        job.job.removeprefix("osd."): OsdRate(iops=total.iops, bandwidth_bytes=total.bandwidth_bytes)
-        for job, total in jobs
-        if total
-    }
-    if not rates:
-        return None
-    disks = run.cluster.disk_by_osd if run.cluster else {}
-    # a place without a device is only a host
-    places = {job.job.removeprefix("osd."): job.place for job, _ in jobs if job.place and " " in job.place}
-    return OsdRates(
-        block_bytes=load.block_bytes,
-        together=bool(run.options.get("together")),
-        rates=rates,
-        disks={osd: disks.get(osd) or places.get(osd, "") for osd in rates if osd in disks or osd in places},
-        session=run.session,
-        run=run.run,
-        measured_at=run.started_at,
-    )
+class OsdCourse:
+    """One OSD over time, in bounded space, and as a whole."""
+
+    def __init__(self) -> None:
+        self.batches: list[OsdBatch] = []
+        """In the order of time, all of the same number of samples but the last."""
+        self._each = 1
+        self._held = 0
+        self._total = _Sums()
+
+    def add(self, interval: OsdInterval) -> None:
+        """Take in an interval."""
+        self._total.add(interval)
+        now = OsdBatch(
+            interval.reads + interval.writes,
+            interval.reads * interval.read_seconds + interval.writes * interval.write_seconds,
+        )
+        if self._held == self._each or not self.batches:
+            if len(self.batches) >= BATCHES_MOST:
+                pairs = zip(self.batches[::2], self.batches[1::2], strict=True)
+                self.batches = [_joined(first, second) for first, second in pairs]
+                self._each *= 2
+            self.batches.append(now)
+            self._held = 1
+        else:
+            self.batches[-1] = _joined(self.batches[-1], now)
+            self._held += 1
+
+    def result(self, operations: int) -> OsdResult:
+        """The OSD as a whole, among so many operations of all OSDs."""
+        return self._total.result(operations)
+
+    @property
+    def operations(self) -> int:
+        """Reads and writes of the whole run."""
+        return self._total.reads + self._total.writes
 
 
-def rates_before(run: Run, runs: Iterable[Run], kept: Iterable[OsdRates] = ()) -> list[OsdRates]:
-    """What was measured of OSDs before a run began, the newest first: valid for a day, or for the same disks."""
-    own = [rates for other in runs if (rates := osd_rates(other))]
-    by_origin = {(rates.session, rates.run): rates for rates in [*kept, *own]}
-    before = [rates for rates in by_origin.values() if rates.measured_at < run.started_at and _is_valid(rates, run)]
-    return sorted(before, key=lambda rates: rates.measured_at, reverse=True)
+def _joined(first: OsdBatch, second: OsdBatch) -> OsdBatch:
+    return OsdBatch(first.operations + second.operations, first.latency_seconds + second.latency_seconds)
 
 
-def _is_valid(rates: OsdRates, run: Run) -> bool:
-    disks = run.cluster.disk_by_osd if run.cluster else {}
-    if any(osd in rates.disks and rates.disks[osd] != disk for osd, disk in disks.items() if osd in rates.rates):
-        return False
-    is_same = bool(disks) and all(rates.disks.get(osd) == disks.get(osd) for osd in rates.rates if osd in disks)
-    return is_same or run.started_at - rates.measured_at <= VALID_FOR
+@mutable_dataclass(slots=True)
+class _Sums:
+    """The sums of an OSD's intervals."""
+
+    reads: int = 0
+    read_seconds: float = 0.0
+    writes: int = 0
+    write_seconds: float = 0.0
+    subops: int = 0
+    subop_seconds: float = 0.0
+    received: int = 0
+    refused: int = 0
+
+    def add(self, interval: OsdInterval) -> None:
+        self.reads += interval.reads
+        self.read_seconds += interval.reads * interval.read_seconds
+        self.writes += interval.writes
+        self.write_seconds += interval.writes * interval.write_seconds
+        self.subops += interval.subops
+        self.subop_seconds += interval.subops * interval.subop_seconds
+        self.received += interval.received
+        self.refused += interval.refused
+
+    def result(self, operations: int) -> OsdResult:
+        return OsdResult(
+            share=(self.reads + self.writes) / operations if operations else 0.0,
+            reads=self.reads,
+            read_seconds=self.read_seconds / self.reads if self.reads else None,
+            writes=self.writes,
+            write_seconds=self.write_seconds / self.writes if self.writes else None,
+            subops=self.subops,
+            subop_seconds=self.subop_seconds / self.subops if self.subops else None,
+            received=self.received,
+            refused=self.refused,
+        )
 
 
-def osd_limit(run: Run, direction: str, benches: Sequence[OsdRates]) -> OsdLimit | None:
-    """The nearest limit by ``rates_before`` the run; None where nothing is known."""
-    cluster, load = run.cluster, load_of(run)
-    if cluster is None or not cluster.pgs_by_osd or direction != "write" or load is None:
-        return None
-    limits: list[OsdLimit | None] = []
-    if load.pattern.startswith("rand") and _SMALL_BLOCK <= load.block_bytes < _LARGE_BLOCK:
-        small = [
-            _of_bench(bench, _IOPS, run) for bench in benches if _SMALL_BLOCK <= bench.block_bytes <= load.block_bytes
-        ]
-        limits.append(_limit(cluster, _IOPS, [*small, _capacities(cluster)]))
-    if not 0 < load.block_bytes < _BANDWIDTH_BLOCK:
-        large = [_of_bench(bench, _BANDWIDTH, run) for bench in benches if bench.block_bytes >= _LARGE_BLOCK]
-        limits.append(_limit(cluster, _BANDWIDTH, large))
-    known = [limit for limit in limits if limit]
-    return max(known, key=lambda limit: sum(measured([run], direction, limit.metric)) / limit.at_most, default=None)
+class OsdsSoFar:
+    """Takes in what the OSDs counted, from the release of the benchmark on."""
+
+    def __init__(self, step: Step | None = None) -> None:
+        """``step`` is what runs, for the I/Os that it has in flight; None where that is not known."""
+        self._step = step
+        self.by_osd: dict[str, OsdCourse] = {}
+        """By the id of the OSD."""
+        self.is_denied = False
+        """Whether the cephx caps deny to ask OSDs for their counters."""
+        self._cap: int | None = None
+        self._held: list[tuple[float, float]] = []
+        """When OSDs received no more because of their message cap."""
+
+    def add(self, sample: OsdSample) -> None:
+        """Take in a sample."""
+        if sample.phase != "run":
+            return
+        for osd, interval in sample.osds.items():
+            self.by_osd.setdefault(osd, OsdCourse()).add(interval)
+        self._cap = sample.message_cap or self._cap
+        received = sum(osd.received for osd in sample.osds.values())
+        refused = sum(osd.refused for osd in sample.osds.values())
+        if _share(refused, received) >= _REFUSED_SHARE:
+            begun = max(0.0, sample.elapsed_seconds - sample.interval_seconds)
+            if self._held and begun - self._held[-1][1] <= sample.interval_seconds / 2:
+                begun = self._held.pop()[0]
+            self._held.append((begun, sample.elapsed_seconds))
+
+    def results(self) -> dict[str, OsdResult]:
+        """Each OSD over the whole run, by its id, in the order of the ids."""
+        operations = sum(osd.operations for osd in self.by_osd.values())
+        ids = sorted(self.by_osd, key=lambda osd: (len(osd), osd))
+        return {osd: self.by_osd[osd].result(operations) for osd in ids}
+
+    def findings(self) -> Iterator[Finding]:
+        """What the counters show, and that they could not be read."""
+        if self.is_denied:
+            yield OSD_COUNTERS.found()
+        results = self.results().values()
+        refused, received = sum(osd.refused for osd in results), sum(osd.received for osd in results)
+        if refused >= _REFUSED_LEAST and _share(refused, received) >= _REFUSED_SHARE:
+            yield MESSAGE_CAP.found(
+                (self._held[0][0], self._held[-1][1]) if self._held else None,
+                share=_share(refused, received),
+                cap=self._cap,
+                osds=len(results),
+                in_flight=_in_flight(self._step) if self._step else None,
+            )
+
+    def held_back(self, begun: float, over: float) -> str:
+        """That the message cap held I/O back for most of a span, in words; empty where it did not."""
+        held = sum(max(0.0, min(over, end) - max(begun, start)) for start, end in self._held)
+        return MESSAGE_CAP.title if held > (over - begun) / 2 else ""
 
 
-def _limit(cluster: ClusterEnvironment, metric: Metric, all_rates: Iterable[_Rates]) -> OsdLimit | None:
-    """The limit by the first of these rates that has each OSD of the pool."""
-    pg_num, chunks = cluster.pool.get("pg_num"), data_chunks(cluster)
-    rates = next((rates for rates in all_rates if all(rates.by_osd.get(osd) for osd in cluster.pgs_by_osd)), None)
-    if rates is None or not isinstance(pg_num, int) or (metric is _BANDWIDTH and chunks is None):
-        return None
-    osds_by_disk: dict[str, list[str]] = {}
-    for osd in rates.by_osd:
-        osds_by_disk.setdefault(rates.disks.get(osd, f"osd.{osd}"), []).append(osd)
-    used = [osds for osds in osds_by_disk.values() if any(osd in cluster.pgs_by_osd for osd in osds)]
-    sum_or_most = sum if rates.together else max
-    capacities = [sum_or_most([rates.by_osd[osd] for osd in osds]) for osds in used]
-    placed = [sum(cluster.pgs_by_osd.get(osd, 0) for osd in osds) for osds in used]
-    at_most = placed_rate(capacities, placed, pg_num) * (chunks or 1 if metric is _BANDWIDTH else 1)
-    shared = len(used) < len(cluster.pgs_by_osd)
-    on_disks = f" on {len(used)} disk{'s' * (len(used) > 1)}" if shared else ""
-    basis = f"{len(cluster.pgs_by_osd)} OSDs{on_disks}, {rates.origin}, {pg_num} PGs, {copies_text(cluster)}"
-    return OsdLimit(metric, at_most, basis, is_estimate=shared and not rates.together)
+def _share(refused: int, received: int) -> float:
+    return refused / (refused + received) if refused else 0.0
 
 
-def _of_bench(bench: OsdRates, metric: Metric, run: Run) -> _Rates:
-    name = f"#{bench.run}" if bench.session == run.session else f"{bench.session}/{bench.run}"
-    values = {osd: getattr(rate, metric.name) or 0.0 for osd, rate in bench.rates.items()}
-    origin = f"what each wrote in {name} on {bench.measured_at:%Y-%m-%d}"
-    return _Rates(values, bench.disks, origin, bench.together)
-
-
-def _capacities(cluster: ClusterEnvironment) -> _Rates:
-    """What OSDs have measured of themselves as they were made: one after the other, for all that is known."""
-    values = {osd: _capacity(cluster, osd) or 0.0 for osd in cluster.pgs_by_osd}
-    return _Rates(values, cluster.disk_by_osd, f"{_CAPACITY}*")
-
-
-def _capacity(cluster: ClusterEnvironment, osd: str) -> float | None:
-    """IOPS of an OSD; None where not measured. A disk that was replaced by another kind leaves its own figure."""
-    options, only = cluster.config or {}, list(cluster.osds_by_class)
-    device_class = cluster.class_by_osd.get(osd, only[0] if len(only) == 1 else "")
-    stored = [kind for kind in _FALLBACKS if f"osd.{osd} {_CAPACITY}{kind}" in options]
-    kind = _KINDS.get(device_class, stored[0] if len(stored) == 1 else "")
-    try:
-        capacity = float(options[f"osd.{osd} {_CAPACITY}{kind}"])
-    except (KeyError, ValueError):
-        return None
-    return capacity if math.isfinite(capacity) and capacity > 0 and capacity != _FALLBACKS[kind] else None
+def _in_flight(step: Step) -> int | None:
+    """I/Os of all nodes that are in flight at once; None where that is not known."""
+    load = load_of(step)
+    return (load.depth * load.jobs * len(step.nodes) or None) if load else None

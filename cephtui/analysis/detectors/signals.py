@@ -46,6 +46,8 @@ class Signal:
     """How much of it: of a signal that lasts, the heaviest is shown."""
     parts: Mapping[str, str] = field(default_factory=dict)
     """Details by name."""
+    since: float | None = None
+    """When it began, in elapsed seconds, where that is known to have been before this moment."""
 
 
 def signals(sample: ClusterSample, before: ClusterSample | None, *, has_mds: bool = True) -> Iterator[Signal]:

@@ -17,6 +17,7 @@ from cephtui.models import (
     NodeEnded,
     NodeSample,
     Notice,
+    OsdSample,
     Phase,
     Plan,
     Run,
@@ -72,6 +73,8 @@ class LiveRun:
     """The end of each node whose part is over."""
     jobs: JobsSoFar = field(default_factory=JobsSoFar)
     cluster: ClusterSample | None = None
+    osds: OsdSample | None = None
+    """What the OSDs counted last."""
     course: Course = field(init=False)
     """The incidents so far."""
     marks: tuple[Mark, ...] = ()
@@ -81,7 +84,7 @@ class LiveRun:
         # with the first run: it knows what a cluster reports
         from cephtui.analysis.detectors.incidents import Course
 
-        self.course = Course(self.step.headline, self.step.tool, has_mds=self.step.has_mds)
+        self.course = Course(self.step.headline, self.step.tool, has_mds=self.step.has_mds, step=self.step)
         self.history.ramp_until = self.step.ramp_seconds
         if not self.step.prepare_seconds:
             self.phase = "ramp" if self.step.ramp_seconds else "run"
@@ -228,6 +231,9 @@ class Live:
         elif isinstance(event, NodeSample) and self.current:
             self.current.machines[event.node] = event.machine
             self.current.course.machine(event)
+        elif isinstance(event, OsdSample) and self.current:
+            self.current.osds = event
+            self.current.course.osds(event)
         elif isinstance(event, NodeEnded) and self.current:
             self.current.end_node(event)
         elif isinstance(event, Mark) and self.current and event.run == self.current.run.run:

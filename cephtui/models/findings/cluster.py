@@ -239,13 +239,44 @@ MONITORS = FindingKind(
     why="Client I/O does not pass monitors; what the cluster reports may be late.",
     cure="measure again with all monitors in quorum", source=f"{_HEALTH}#mon-down",
 )  # fmt: skip
+
+
+def _others(values: Values) -> str:
+    if "iops" not in values:
+        return worded("other clients moved up to {rate_bytes:bandwidth}", values)
+    did = worded("other clients did up to {iops:iops} operations/s and moved {rate_bytes:bandwidth}", values)
+    return f"{did}, {percent(100 * values['share'])} of what the OSDs did"
+
+
 OTHER_CLIENTS = FindingKind(
     "other-clients", "limits", "cluster", "other clients",
-    _course(says("other clients moved up to {rate_bytes:bandwidth}")),
+    _course(_others),
     why="What other clients do takes its part of disks and links: the figures are those of a shared cluster. Of an "
     "image with a parent or with journaling it may be the run itself: the first write to an object copies all of it "
     "from the parent, and journaling writes all data twice.",
     cure="measure while the cluster is quiet, or more runs",
+)  # fmt: skip
+
+
+def _message_cap(values: Values) -> str:
+    refused = f"OSDs refused {percent(100 * values['share'])} of the messages of clients at first"
+    cap = f": osd_client_message_cap is {values['cap']} for each of {values['osds']} OSDs" if "cap" in values else ""
+    return refused + cap + (f", and {values['in_flight']} I/Os were in flight" if "in_flight" in values else "")
+
+
+MESSAGE_CAP = FindingKind(
+    "message-cap", "limits", "cluster", "message cap reached", _message_cap,
+    label=lambda values: "message cap",
+    why="An OSD that has osd_client_message_cap messages of clients in work receives no more for a while: they wait in "
+    "the network, and clients starve each other. The figures show that cap and not the disks.",
+    cure="choose less depth or fewer jobs, or raise osd_client_message_cap on both sides",
+    source=f"{_DOCS}/configuration/osd-config-ref/",
+)  # fmt: skip
+
+OSD_COUNTERS = FindingKind(
+    "osd-counters", "note", "cluster", "OSD counters", says("OSD counters: no permission"),
+    why="Without them it is not known how long each OSD took, and other clients are seen late, by rates of the pool.",
+    cure="use a Ceph user with osd 'allow *'", source=f"{_DOCS}/operations/user-management/",
 )  # fmt: skip
 
 

@@ -148,7 +148,8 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "flag": ({"flag": "noscrub"}, {"flag": "pauserd"}),
     "slow-ops": ({"operations": 12},),
     "monitors": ({"missing": 1, "of": 3},),
-    "other-clients": ({"rate_bytes": 200e6},),
+    "other-clients": ({"iops": 2400.0, "rate_bytes": 9.8e6, "share": 0.62}, {"rate_bytes": 200e6}),
+    "message-cap": ({"share": 0.23, "cap": 256, "osds": 3, "in_flight": 1536},),
     "cluster-silent": ({}, {"why": "the program ended", "to_the_end": True}),
     "raw-cut": (
         {"output": "pve1.stdout", "stored_bytes": 1 << 20, "said_bytes": 9 << 20, "end_bytes": 64 << 10, "others": 2},
@@ -169,7 +170,7 @@ _BEFORE: Mapping[str, Sequence[Mapping[str, Value]]] = {
 _AT_A_TIME = {
     *("not-settled", "stalled", "console", "node-ended", "health-speed", "health-other", "osd-down", "osd-out", "pgs"),
     *("pgs-inactive", "pgs-mostly-inactive", "pgs-split", "recovery", "scrub", "snaptrim", "flag", "slow-ops"),
-    *("monitors", "other-clients", "cluster-silent"),
+    *("monitors", "other-clients", "message-cap", "cluster-silent"),
     *("cpu-taken", "steal", "retransmits", "nic-drops", "nic-errors", "clock-step"),
 }
 

@@ -153,6 +153,7 @@ class FioWorkload(Workload):
             distribution=str(self.options.get("random_distribution") or ""),
             smaller=smaller_data(self.options) if self.writes() else SmallerData(),
             other_threads=OTHER_THREADS.get(str(self.options.get("ioengine")), ""),
+            is_cached=not self.options.get("direct", True),
         )
 
     def _rate(self, jobs: int) -> Rate:

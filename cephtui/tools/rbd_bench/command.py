@@ -73,7 +73,8 @@ class RbdBenchWorkload(Workload):
 
     def load(self) -> Load:
         random = "rand" if self.options["io-pattern"] == "rand" else ""
-        return Load(self.block_bytes(), f"{random}{self.options['io-type']}", self._in_flight, 1, self.times()[1])
+        pattern, seconds = f"{random}{self.options['io-type']}", self.times()[1]
+        return Load(self.block_bytes(), pattern, self._in_flight, 1, seconds, is_cached=self._cached)
 
     def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
         from cephtui.tools.rbd_bench.output import RbdBenchParser

@@ -13,6 +13,7 @@ import pytest
 
 from cephtui.ceph import cluster
 from cephtui.ceph.cluster import ClusterState
+from cephtui.ceph.osd_counters import OsdRound
 from cephtui.cluster import monitor, preflight, reader
 from cephtui.cluster.monitor import Observation
 from cephtui.cluster.preflight import Preflight
@@ -402,6 +403,11 @@ def shell_of(watching: Watching) -> NodeShell:
     return NodeShell(watching.node, watching)
 
 
+def observation(seen: Observation | OsdRound) -> Observation:
+    assert isinstance(seen, Observation)
+    return seen
+
+
 def down(*osds: str) -> bytes:
     return json.dumps({"nodes": [{"type": "osd", "name": name} for name in osds], "stray": []}).encode() + b"\n"
 
@@ -421,7 +427,7 @@ async def test_each_state_is_yielded_with_the_latest_of_all_else() -> None:
     watching = Watching([watch])
 
     async with contextlib.aclosing(monitor.observe(shell_of(watching), "rec")) as observations:
-        first, second = await anext(observations), await anext(observations)
+        first, second = observation(await anext(observations)), observation(await anext(observations))
         assert "stop" not in watch.calls
 
     assert (first.down, first.out, first.latency) == (("osd.1",), ("osd.2",), None)
@@ -448,7 +454,7 @@ async def test_a_monitor_that_is_cancelled_ends_its_command() -> None:
     async def follow() -> None:
         async with contextlib.aclosing(monitor.observe(shell_of(Watching([watch])), "rec")) as observations:
             async for one in observations:
-                seen.append(one)
+                seen.append(observation(one))
 
     task = asyncio.create_task(follow())
     while not seen:
@@ -468,7 +474,7 @@ async def test_a_command_that_ends_is_started_again_but_not_for_ever(golden: Gol
 
     async def follow() -> None:
         async for one in monitor.observe(shell_of(watching), "rec"):
-            seen.append(one)
+            seen.append(observation(one))
 
     with golden.raises(ClusterError):
         await follow()

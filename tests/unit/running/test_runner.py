@@ -7,7 +7,7 @@ import contextlib
 import json
 import re
 import shutil
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -388,7 +388,7 @@ def monitored(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         async def check(*arguments: object) -> Preflight:
             return Preflight(state=HEALTHY, pool="bench")
 
-        async def observe(shell: NodeShell, pool: str) -> AsyncGenerator[Observation, None]:
+        async def observe(shell: NodeShell, pool: str, osds: Sequence[int]) -> AsyncGenerator[Observation, None]:
             assert (shell.node.name, pool) == ("a", "bench")
             for state in states:
                 yield Observation(state)

@@ -19,6 +19,9 @@ from cephtui.models import (
     Interval,
     JobSample,
     Model,
+    OsdInterval,
+    OsdResult,
+    OsdSample,
     Phase,
     Place,
     Plan,
@@ -215,6 +218,32 @@ def test_jobs_are_told_only_where_there_are_any(golden: Golden) -> None:
         parse_sample(line(sample).replace('"seconds":0.5', '"seconds":null'))
 
 
+OSD = OsdResult(
+    share=1.0,
+    reads=3,
+    read_seconds=0.01,
+    writes=0,
+    write_seconds=None,
+    subops=0,
+    subop_seconds=None,
+    received=3,
+    refused=0,
+)
+
+
+def test_what_an_osd_did_not_do_is_not_in_its_interval() -> None:
+    interval = OsdInterval(reads=3, read_seconds=0.01)
+    sample = OsdSample(run=1, elapsed_seconds=2.0, interval_seconds=1.0, osds={"0": interval})
+    row = json.loads(line(sample))
+    assert row["osds"] == {"0": {"reads": 3, "read_seconds": 0.01}}
+    assert OsdSample.model_validate(row) == sample
+    many = {
+        str(osd): OsdInterval(writes=412, write_seconds=0.0093142, subops=398, subop_seconds=0.0060123)
+        for osd in range(48)
+    }
+    assert len(line(sample.model_copy(update={"osds": many}))) < 5000, "bytes a line"
+
+
 def test_the_schema_has_the_events_and_their_keys() -> None:
     run = Run(
         session="s",
@@ -238,12 +267,14 @@ def test_the_schema_has_the_events_and_their_keys() -> None:
         span_bytes=4096,
         user="admin",
         ceilings=(),
+        osds={"0": OSD},
     )
     sample = replace(SAMPLE, missing=("b",), other={"delete": Interval(3, 0, 3.0, 0.0)})
     sample = replace(sample, jobs=(JobSample("osd.3", "write", 4, 4096, 0.5),))
     cluster = ClusterSample(run=1, elapsed_seconds=2.0, pg_states={"active+clean": 32}, osd_latency_seconds={"0": 0.01})
     node = NodeRow(node="b", host="b.example.net", problems=("fio is not installed: apt-get install fio",))
-    for event in (sample, run, cluster, node, Plan(steps=(), duration_seconds=0.0, session_bytes=0)):
+    osds = OsdSample(run=1, elapsed_seconds=2.0, interval_seconds=1.0, osds={"0": OsdInterval(reads=3)}, missing=("1",))
+    for event in (sample, run, cluster, osds, node, Plan(steps=(), duration_seconds=0.0, session_bytes=0)):
         validates(event, line(event))
 
 

@@ -70,6 +70,7 @@ OWN = {
     "ClusterEnvironment.pgs_by_osd key": "0",
     "ClusterEnvironment.class_by_osd key": "0",
     "ClusterEnvironment.disk_by_osd key": "0",
+    "Run.osds key": "0",
     "LeftOut.run": "tuning/2",
     "Verdict.before": "tuning/1",
     "Verdict.after": "tuning/3",

@@ -1,0 +1,234 @@
+"""Other clients: operations that the OSDs of the pool have counted, less the run's own."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from cephtui.analysis.detectors.signals import Signal
+from cephtui.analysis.runs.facts import load_of
+from cephtui.analysis.runs.history import TimeSeries
+from cephtui.frozen import dataclass
+from cephtui.models import OsdSample, Sample, Step
+from cephtui.models.findings.cluster import OTHER_CLIENTS
+from cephtui.models.findings.kind import Value
+
+_FROM_SECONDS = 5.0
+"""Before that the load of the run begins, and what was before it ends: the tail of another run, a prefill."""
+_WINDOW_SECONDS = 4.0
+"""So long a time, and each interval of it but one, must have more than the run's own."""
+_SHIFT_SECONDS = 1.0
+"""Samples and the answers of OSDs may be apart by that much: the run's own is the most within it."""
+_TOLERANCE = 1.05
+"""What is sent again, and what librbd keeps beside the data, is the run's own too."""
+_LEAST_SHARE, _LEAST_RATE = 0.1, 20.0
+"""Less than this part of the run's own load, or fewer operations a second, is none: Ceph's own daemons are clients."""
+_BYTES_PER_OPERATION = 64 << 10
+"""So many bytes load an OSD about as much as one operation more."""
+_OBJECT_BYTES, _LEAST_OBJECT_BYTES = 4 << 20, 64 << 10
+"""The size of the objects of images and files, unless chosen otherwise; and that of an image that was found: one that
+is smaller than any that makes sense."""
+_PART_SECONDS = 10.0
+"""An OSD that has not answered for longer is not waited for."""
+_SHIFTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
+
+
+def operations_per_io(step: Step) -> float | None:
+    """How many operations of OSDs an I/O of the step is at most; None where that is not known.
+
+    An I/O that crosses objects is several operations. What a cache or a file system makes of I/Os is not known, nor
+    what a gateway does for a request.
+    """
+    load, kind = load_of(step), step.nodes[0].place.kind if step.nodes else ""
+    if load is None or load.is_cached or (kind == "file" and (load.flushes or not step.has_mds)):
+        return None
+    if kind in ("pool", "new-pool"):
+        return 1.0
+    if kind not in ("rbd", "image", "file", "device") or not load.block_bytes:
+        return None
+    smallest = _LEAST_OBJECT_BYTES if kind in ("image", "device") else _OBJECT_BYTES
+    is_aligned = smallest % load.block_bytes == 0
+    return math.ceil(load.block_bytes / smallest) + (0 if is_aligned or load.block_bytes % smallest == 0 else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """What other clients do."""
+
+    since: float
+    """Elapsed seconds."""
+    iops: float
+    bandwidth_bytes: float
+    share: float
+    """Their part of all that the OSDs do, where 64 KiB are as much as an operation."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What the run itself has done until a moment."""
+
+    at: float
+    operations: float
+    nbytes: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """What all OSDs have counted from one moment to another."""
+
+    begun: float
+    over: float
+    operations: int
+    nbytes: int
+
+    @property
+    def shift(self) -> float:
+        return max(_SHIFT_SECONDS, self.over - self.begun)
+
+    def and_then(self, later: _Counted) -> _Counted:
+        """Both as one."""
+        return _Counted(self.begun, later.over, self.operations + later.operations, self.nbytes + later.nbytes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Excess:
+    """What was counted in a time beyond the most that the run may have done, and that most, in operations."""
+
+    operations: float
+    nbytes: float
+    own: float
+
+    @property
+    def load(self) -> float:
+        return self.operations + self.nbytes / _BYTES_PER_OPERATION
+
+
+class OtherOperations:
+    """Compares what the OSDs of the pool count with what the run itself did."""
+
+    def __init__(self, per_io: float | None) -> None:
+        """``per_io`` are the operations of one I/O at most; None where they are not known."""
+        self._per_io = per_io
+        self._own: deque[_Own] = deque()
+        self._part: _Counted | None = None
+        """What was counted since all OSDs have answered."""
+        self._waiting: deque[_Counted] = deque()
+        """What was counted in a time for which that of the run is not known yet."""
+        self._window: deque[_Counted] = deque()
+        self.now: Others | None = None
+        self.is_known = False
+        """Whether operations were compared at all: then rates of the pool need not be."""
+        self.curve = TimeSeries()
+        """Operations of other clients a second, 0 where there were none."""
+
+    def add(self, merged: Sample) -> None:
+        """Take in a sample of all nodes merged."""
+        flows = list(merged.flows.values())
+        if self._per_io is None or merged.missing or any(flow.ios is None for flow in flows):
+            self.interrupt()
+            return
+        start = merged.elapsed_seconds - merged.interval_seconds
+        if not self._own:
+            self._own.append(_Own(start, 0.0, 0.0))
+        last = self._own[-1]
+        operations = self._per_io * sum(flow.ios or 0 for flow in flows)
+        nbytes = sum(flow.bytes for flow in flows)
+        self._own.append(_Own(merged.elapsed_seconds, last.operations + operations, last.nbytes + nbytes))
+        self._compare()
+
+    def interrupt(self) -> None:
+        """What the run did in a time is not known: nothing before it is compared with anything after it."""
+        self._part = None
+        self._own.clear()
+        self._window.clear()
+        self._waiting.clear()
+        self.now = None
+
+    def forget(self) -> None:
+        """From now on it is not known what the run does."""
+        self._per_io = None
+        self.interrupt()
+
+    def osds(self, sample: OsdSample) -> None:
+        """Take in what the OSDs have counted; that of an OSD which did not answer comes with its next answer."""
+        if self._per_io is None or sample.phase != "run":
+            return
+        begun, nbytes = sample.elapsed_seconds - sample.interval_seconds, sample.read_bytes + sample.write_bytes
+        counted = _Counted(begun, sample.elapsed_seconds, sample.operations, nbytes)
+        self._part = self._part.and_then(counted) if self._part else counted
+        if not sample.missing:
+            self._waiting.append(self._part)
+            self._part = None
+            self._compare()
+        elif self._part.over - self._part.begun > _PART_SECONDS:
+            self._part, self.now = None, None
+            self._window.clear()
+
+    def signals(self) -> Iterator[Signal]:
+        """What other clients do now."""
+        if others := self.now:
+            values: dict[str, Value] = {
+                "iops": others.iops,
+                "rate_bytes": others.bandwidth_bytes,
+                "share": round(others.share, 4),
+            }
+            yield Signal(OTHER_CLIENTS, values, weight=others.share, since=others.since)
+
+    def _compare(self) -> None:
+        while self._waiting and self._own:
+            if self._waiting[0].over + self._waiting[0].shift > self._own[-1].at:
+                break
+            self._take(self._waiting.popleft())
+
+    def _take(self, counted: _Counted) -> None:
+        if counted.begun < max(_FROM_SECONDS, self._own[0].at + counted.shift):
+            return
+        self.is_known = True
+        self._window.append(counted)
+        while len(self._window) > 2 and counted.over - self._window[1].begun >= _WINDOW_SECONDS:
+            self._window.popleft()
+        self.now = self._others()
+        iops = self._excess([counted]).operations / (counted.over - counted.begun)
+        self.curve.add(counted.over, iops if self.now else 0.0)
+        while len(self._own) > 2 and self._own[1].at < self._window[0].begun - 2 * counted.shift:
+            self._own.popleft()
+
+    def _others(self) -> Others | None:
+        window = list(self._window)
+        lasted = window[-1].over - window[0].begun
+        begun = [counted.begun for counted in window if self._is_more([counted])]
+        if lasted < _WINDOW_SECONDS - 0.5 or len(begun) < max(2, len(window) - 1) or not self._is_more(window):
+            return None
+        excess = self._excess(window)
+        share = excess.load / (excess.load + excess.own)
+        since = self.now.since if self.now else begun[0]
+        return Others(since, excess.operations / lasted, excess.nbytes / lasted, share)
+
+    def _is_more(self, counted: Sequence[_Counted]) -> bool:
+        excess, lasted = self._excess(counted), counted[-1].over - counted[0].begun
+        return excess.load > max(_LEAST_SHARE * excess.own, _LEAST_RATE * lasted)
+
+    def _excess(self, counted: Sequence[_Counted]) -> _Excess:
+        shifts = [part * max(one.shift for one in counted) for part in _SHIFTS]
+        spans = [(self._own_at(counted[0].begun + shift), self._own_at(counted[-1].over + shift)) for shift in shifts]
+        operations = max(end.operations - start.operations for start, end in spans)
+        nbytes = max(end.nbytes - start.nbytes for start, end in spans)
+        return _Excess(
+            max(0.0, sum(one.operations for one in counted) - _TOLERANCE * operations),
+            max(0.0, sum(one.nbytes for one in counted) - _TOLERANCE * nbytes),
+            operations + nbytes / _BYTES_PER_OPERATION,
+        )
+
+    def _own_at(self, at: float) -> _Own:
+        """What the run has done until a moment, as if it had been even within each of its samples."""
+        for before, after in pairwise(self._own):
+            if at <= after.at:
+                part = min(1.0, max(0.0, (at - before.at) / (after.at - before.at))) if after.at > before.at else 1.0
+                return _Own(
+                    at,
+                    before.operations + part * (after.operations - before.operations),
+                    before.nbytes + part * (after.nbytes - before.nbytes),
+                )
+        return self._own[-1]

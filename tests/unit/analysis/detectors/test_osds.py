@@ -1,0 +1,86 @@
+"""What OSDs counted in a run: each as a whole, over time in bounded space, and their message cap."""
+
+from __future__ import annotations
+
+import pytest
+
+from cephtui.analysis.detectors.incidents import Course
+from cephtui.analysis.detectors.osds import BATCHES_MOST, OsdsSoFar
+from cephtui.models import Interval, OsdInterval, OsdSample, Sample
+from tests.support.plans import plan
+
+STEP = plan("write-iops", target="rbd:bench", nodes=("a", "b", "c")).steps[0]
+
+
+def sample(second: float, received: int = 1000, refused: int = 0, **fields: object) -> OsdSample:
+    osds = {
+        "0": OsdInterval(writes=300, write_seconds=0.01, received=received // 2, refused=refused),
+        "10": OsdInterval(reads=100, read_seconds=0.04, subops=300, subop_seconds=0.006, received=received // 2),
+    }
+    counted = OsdSample(run=1, elapsed_seconds=second, interval_seconds=1.0, osds=osds, message_cap=256)
+    return counted.model_copy(update=fields)
+
+
+def test_each_osd_has_its_share_and_its_latencies() -> None:
+    osds = OsdsSoFar()
+    osds.add(sample(-1.0, phase="prepare"))
+    for second in range(10):
+        osds.add(sample(second))
+    results = osds.results()
+    assert list(results) == ["0", "10"]
+    assert [(one.share, one.reads, one.writes, one.subops) for one in results.values()] == [
+        (0.75, 0, 3000, 0),
+        (0.25, 1000, 0, 3000),
+    ]
+    assert results["0"].read_seconds is None
+    assert results["0"].write_seconds == pytest.approx(0.01)
+    assert results["10"].subop_seconds == pytest.approx(0.006)
+
+
+def test_a_day_is_kept_in_few_batches_and_loses_nothing() -> None:
+    osds = OsdsSoFar()
+    for second in range(5000):
+        osds.add(sample(second))
+    batches = osds.by_osd["10"].batches
+    assert BATCHES_MOST / 2 <= len(batches) <= BATCHES_MOST
+    assert sum(batch.operations for batch in batches) == 500_000
+    assert sum(batch.latency_seconds for batch in batches) == pytest.approx(20_000)
+    assert len({batch.operations for batch in batches[:-1]}) == 1
+
+
+def test_a_message_cap_that_holds_clients_back_is_a_finding() -> None:
+    osds = OsdsSoFar(STEP)
+    for second in range(1, 11):
+        osds.add(sample(second, refused=400 if second > 4 else 0))
+    (finding,) = osds.findings()
+    assert (finding.code, finding.from_seconds, finding.to_seconds) == ("message-cap", 4.0, 10.0)
+    assert finding.values == {"share": pytest.approx(2400 / 12400), "cap": 256, "osds": 2, "in_flight": 1536}
+
+
+@pytest.mark.parametrize("refused", [0, 20])
+def test_few_refusals_are_no_finding(refused: int) -> None:
+    osds = OsdsSoFar(STEP)
+    for second in range(1, 31):
+        osds.add(sample(second, refused=refused))
+    assert [*osds.findings()] == []
+
+
+def test_no_permission_is_one_note() -> None:
+    course = Course()
+    course.add(Sample(1, "a", "p", "run", 1.0, 1.0, None, Interval(1, 4096, 1.0, 4096.0)))
+    course.osds_denied()
+    course.osds_denied()
+    assert [(finding.code, finding.level) for finding in course.findings()] == [("osd-counters", "note")]
+
+
+@pytest.mark.parametrize(("refused", "cause"), [(400, "message cap reached"), (0, None)])
+def test_a_stall_while_osds_receive_no_more_has_that_cause(refused: int, cause: str | None) -> None:
+    course = Course("iops", "fio", step=STEP)
+    for second in range(1, 31):
+        ios = 0 if 10 < second <= 16 else 500
+        for node in ("a", None):
+            course.add(Sample(1, node, "p", "run", second, 1.0, None, Interval(ios, ios * 4096, ios, ios * 4096.0)))
+        course.osds(sample(second, refused=refused if second > 8 else 0))
+    course.end("a", 30.0)
+    (stall,) = [finding for finding in course.findings() if finding.code == "stalled"]
+    assert stall.values.get("cause") == cause
