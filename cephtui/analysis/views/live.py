@@ -22,6 +22,7 @@ from cephtui.models import (
     Plan,
     Run,
     Sample,
+    StateSample,
     Step,
 )
 from cephtui.models.metrics import BY_NAME
@@ -103,6 +104,31 @@ class LiveRun:
     def expected_seconds(self) -> float | None:
         """Length of ramp and run; None where the run ends with its data."""
         return None if self.step.run_seconds is None else self.step.ramp_seconds + self.step.run_seconds
+
+    def take(self, event: Event) -> None:
+        """Take in what has happened in the run."""
+        if isinstance(event, Sample):
+            self.add(event)
+        elif isinstance(event, StateSample):
+            self._watched(event)
+        elif isinstance(event, NodeEnded):
+            self.end_node(event)
+        elif isinstance(event, Mark) and event.run == self.run.run:
+            self.marks += (event,)
+            self.course.mark(event)
+        elif isinstance(event, Notice):
+            self.notice = event.text
+
+    def _watched(self, sample: StateSample) -> None:
+        if isinstance(sample, ClusterSample):
+            self.cluster = sample
+            self.course.cluster(sample)
+        elif isinstance(sample, NodeSample):
+            self.machines[sample.node] = sample.machine
+            self.course.machine(sample)
+        elif isinstance(sample, OsdSample):
+            self.osds = sample
+            self.course.osds(sample)
 
     def add(self, sample: Sample) -> None:
         """Take in a sample of one node, or of all merged."""
@@ -223,21 +249,5 @@ class Live:
             self.current = LiveRun(event, step)
         elif isinstance(event, Run):
             self.current = None
-        elif isinstance(event, Sample) and self.current:
-            self.current.add(event)
-        elif isinstance(event, ClusterSample) and self.current:
-            self.current.cluster = event
-            self.current.course.cluster(event)
-        elif isinstance(event, NodeSample) and self.current:
-            self.current.machines[event.node] = event.machine
-            self.current.course.machine(event)
-        elif isinstance(event, OsdSample) and self.current:
-            self.current.osds = event
-            self.current.course.osds(event)
-        elif isinstance(event, NodeEnded) and self.current:
-            self.current.end_node(event)
-        elif isinstance(event, Mark) and self.current and event.run == self.current.run.run:
-            self.current.marks += (event,)
-            self.current.course.mark(event)
-        elif isinstance(event, Notice) and self.current:
-            self.current.notice = event.text
+        elif self.current:
+            self.current.take(event)
