@@ -86,6 +86,9 @@ class Verdict(Model):
     are; ``f / (1 - f)`` is the least rise."""
     detectable_between: tuple[float, float] | None = None
     """Between which falls that least one is with a probability of 80 %: the spread of few runs is hardly known."""
+    unnoticed_drift_fraction: float | None = None
+    """The greatest fall between the middles of the sides, made by time alone, that would go unnoticed in one of five
+    cases or more; null where the runs took turns, or nothing was changed between the sides."""
     runs_needed: int | None = None
     """How many runs a side needs for about 80 % power if the true change is the estimated one; null where it is
     decided, or too many are needed."""

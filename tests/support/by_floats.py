@@ -13,7 +13,7 @@ import pytest
 from scipy import special
 
 from cephtui.analysis.statistics import power, ratio
-from cephtui.analysis.verdicts import conclusion, verdict
+from cephtui.analysis.verdicts import drift, verdict
 
 
 def quantile(probability: float, df: float) -> float:
@@ -32,7 +32,7 @@ def variance(values: Iterable[float]) -> float:
 
 def compute_by_floats(patch: pytest.MonkeyPatch) -> None:
     """Until the patch is undone."""
-    for module in (ratio, power, conclusion):
+    for module in (ratio, power, drift):
         patch.setattr(module, "quantile", quantile)
     for module in (ratio, verdict):
         patch.setattr(module, "variance", variance)

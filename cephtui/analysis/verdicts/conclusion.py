@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from statistics import fmean
 
 from cephtui.analysis.runs.batches import flow_names, group, measured, metric_of_flow, name_of, names_of, summarize
 from cephtui.analysis.runs.change import Change, between, marked_text
@@ -14,24 +13,22 @@ from cephtui.analysis.runs.facts import why_invalid
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.runs.turns import divided, left_alone
 from cephtui.analysis.statistics.ratio import spread
-from cephtui.analysis.statistics.t_distribution import quantile
 from cephtui.analysis.statistics.together import answer_of_all, held_together
 from cephtui.analysis.verdicts.conditions import unlike
+from cephtui.analysis.verdicts.drift import trend, unnoticed_drift
 from cephtui.analysis.verdicts.verdict import MET, NOT_JUDGED, Criteria, Figures, judge, seen_with
 from cephtui.exit_codes import ANSWER_CODES
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.models.findings import limiting
 from cephtui.models.metrics import BY_NAME, COMMIT, LIVE, Metric
-from cephtui.models.verdict import JUDGED_RUNS, Answer, Conclusion, LeftOut, Verdict
+from cephtui.models.verdict import Answer, Conclusion, LeftOut, Verdict
 
 _FEW_RUNS = 4
 """Runs a side, of which a verdict on single runs says what they would show."""
 _NAMED_MOST = 6
 """Runs in one sentence."""
 _ANOTHER_DAY = timedelta(hours=6)
-_DRIFT_MOST = 10.0
-"""The greatest drift, as a logarithm: that of figures of any size can be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +202,9 @@ def _verdicts(change: Change, terms: ConclusionTerms, at: datetime) -> Iterator[
             if figures.before or figures.after or decides:
                 verdict = judge(figures, preset, terms.criteria, at, decides=decides)
                 verdict = verdict.model_copy(update={"in_order": change.is_in_order})
+                if terms.is_change and verdict.is_judged and verdict.method == "welch":
+                    drift = unnoticed_drift(figures, terms.criteria)
+                    verdict = verdict.model_copy(update={"unnoticed_drift_fraction": drift})
                 yield _would_be_seen(verdict, metric, terms)
 
 
@@ -287,45 +287,6 @@ def _out_of_order(change: Change, deciding: Mapping[str, Metric]) -> Iterator[st
 def _pause(first: Sequence[Run], second: Sequence[Run]) -> timedelta:
     ended = max(run.started_at + timedelta(seconds=run.duration_seconds) for run in first)
     return min(run.started_at for run in second) - ended
-
-
-def trend(figures: Figures, criteria: Criteria) -> float | None:
-    """The fraction by which the figures of both sides drifted by themselves, from the first run of the longer one to
-    its last; None where that is too little.
-
-    The common slope of the logarithms within the sides, by least squares: where it is significant, has the same sign
-    on both, and would make more than half of what counts as the same between the middles of the sides.
-    """
-    slopes, squares, residuals, runs, middles, spans = [], [], [], 0, [], []
-    for side in (figures.before, figures.after):
-        if len(side) < JUDGED_RUNS or any(figure.value <= 0 for figure in side):
-            return None
-        hours = [figure.run.started_at.timestamp() / 3600 for figure in side]
-        logs = [math.log(figure.value) for figure in side]
-        slope, square, residual = _slope(hours, logs)
-        slopes.append(slope)
-        squares.append(square)
-        residuals.append(residual)
-        runs += len(side)
-        middles.append(fmean(hours))
-        spans.append(max(hours) - min(hours))
-    if not all(squares) or slopes[0] * slopes[1] <= 0:
-        return None
-    common = sum(slope * square for slope, square in zip(slopes, squares, strict=True)) / sum(squares)
-    error = math.sqrt(sum(residuals) / (runs - 4) / sum(squares))
-    is_much = abs(math.expm1(min(common * (middles[1] - middles[0]), _DRIFT_MOST))) > criteria.same_percent / 200
-    is_sure = abs(common) > quantile(0.5 + criteria.confidence / 2, runs - 4.0) * error
-    whole = common * max(spans)
-    return math.expm1(min(whole, _DRIFT_MOST)) if is_much and is_sure else None
-
-
-def _slope(hours: Sequence[float], logs: Sequence[float]) -> tuple[float, float, float]:
-    """The slope, the sum of the squares of the times, and that of the residuals."""
-    middle, mean = fmean(hours), fmean(logs)
-    square = sum((hour - middle) ** 2 for hour in hours)
-    slope = sum((hour - middle) * (log - mean) for hour, log in zip(hours, logs, strict=True)) / square if square else 0
-    residual = sum((log - mean - slope * (hour - middle)) ** 2 for hour, log in zip(hours, logs, strict=True))
-    return slope, square, residual
 
 
 def metric_named(name: str) -> Metric:

@@ -140,14 +140,26 @@ def basis(verdict: Verdict) -> str:
         f"{first} run{'s' * (first != 1)} {words[0]}{_spread(verdict.spread[0])}",
         f"{second} {words[1]}{_spread(verdict.spread[1])}",
     )
-    order = "" if not verdict.interval else ", in turns" if verdict.method == "paired" else ", one side after the other"
-    text = f"{sides[0]}, {sides[1]}{order}."
+    text = f"{sides[0]}, {sides[1]}{_order(verdict)}."
     change = _least_seen(verdict) if verdict.is_judged else ""
     if not change:
         return text
     takes = _are_few(verdict) and change != _NO_CHANGE
     seen = f"it takes {change} to be seen" if takes else f"{change} would be seen"
     return f"{text} With this spread {seen} (80 %)."
+
+
+def _order(verdict: Verdict) -> str:
+    """``, in turns``, ``, one side after the other: a drift below 12 % would not be noticed``; empty of few runs."""
+    if not verdict.interval:
+        return ""
+    if verdict.method == "paired":
+        return ", in turns"
+    drift = verdict.unnoticed_drift_fraction
+    if drift is None:
+        return ", one side after the other"
+    below = f" below {_about(drift)}" if drift <= _SEEN_MOST else ""
+    return f", one side after the other: a drift{below} would not be noticed"
 
 
 def _least_seen(verdict: Verdict) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,8 @@ from cephtui.analysis.statistics import looks
 from cephtui.analysis.statistics.looks import ONE_LOOK
 from cephtui.analysis.statistics.ratio import log_deviation, required_ratio
 from cephtui.analysis.statistics.together import answer_of_all
-from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement, trend
+from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement
+from cephtui.analysis.verdicts.drift import trend, unnoticed_drift
 from cephtui.analysis.verdicts.guided_check import is_look, looks_of, next_turn, seen_at_look
 from cephtui.analysis.verdicts.verdict import Criteria, Figures, RunFigure, judge
 from cephtui.analysis.verdicts.versus import Versus, WholeSession, conclude_versus
@@ -23,6 +25,7 @@ from cephtui.models.metrics import Metric
 from cephtui.models.study import CheckGoal
 from cephtui.models.verdict import Verdict
 from tests.support.by_floats import compute_by_floats
+from tests.support.known import known
 from tests.support.runs import IOPS, LATENCY, STARTED, run, total
 
 CHECKS = 2000
@@ -245,6 +248,20 @@ def test_a_drift_is_named() -> None:
     order = one_after_the_other(8)
     found = [trend(figures_of(order, values), Criteria()) for values in checks(order, seed=80, drift=-0.4)]
     assert sum(each is not None and each < 0 for each in found) / len(found) > 0.9
+
+
+@pytest.mark.parametrize("cv", [0.02, 0.05])
+@pytest.mark.parametrize("runs", [3, 5, 8])
+def test_a_drift_as_great_as_is_said_is_noticed_in_four_of_five(runs: int, cv: float) -> None:
+    """Of the middles of the sides, which are half of all runs apart; runs are spread as they were before."""
+    order = one_after_the_other(runs)
+    noticed = 0
+    pairs = zip(checks(order, cv=cv, seed=90), checks(order, cv=cv, seed=91 + runs), strict=True)
+    for first, second in itertools.islice(pairs, 500):
+        drift = known(unnoticed_drift(figures_of(order, first), Criteria()))
+        drifting = [value * (1 - drift) ** (place / runs) for place, value in enumerate(second)]
+        noticed += trend(figures_of(order, drifting), Criteria()) is not None
+    assert 0.74 <= noticed / 500 <= 0.88
 
 
 def test_the_looks_of_a_single_one_are_as_many_as_there_are() -> None:
