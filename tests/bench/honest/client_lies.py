@@ -62,8 +62,8 @@ def packets_lost(scene: Scene) -> Observed:
 def clock_off(scene: Scene) -> Observed:
     """The clock of a node is 5 min ahead: of one with a kernel of its own, since hosts share that of this machine."""
     with provoking.clock_ahead(scene.lab, KERNEL_HOST, 300):
-        target = "file:/var/tmp/cephtui-clock"
-        return scene.run("write-iops", on=[KERNEL_HOST], target=target, runtime=10, rate_iops=20, **_LIGHT)
+        options = {**_LIGHT, "size": "4M", "rate_iops": 20, "runtime": 10}
+        return scene.run("write-iops", on=[KERNEL_HOST], **options)
 
 
 def rate_set(scene: Scene) -> Observed:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.bench.honest import provoking
 from tests.bench.honest.judging import Observed
-from tests.bench.honest.scene import Scene
+from tests.bench.honest.scene import NotProvoked, Scene
 from tests.lab.cluster import OSDS
 from tests.on_lab.others import pool_on
 
@@ -80,7 +80,11 @@ def osds_stand_still(scene: Scene) -> Observed:
 
 def message_cap(scene: Scene) -> Observed:
     """Three nodes have 1,536 I/Os in flight, and an OSD takes 256 messages."""
-    return scene.run("write-iops", on=["lab"], size="8M", numjobs=8, iodepth=64, runtime=20, ramp_time=2)
+    before = provoking.refusals(scene.lab)
+    observed = scene.run("write-iops", on=["lab"], size="8M", numjobs=8, iodepth=64, runtime=20, ramp_time=2)
+    if provoking.refusals(scene.lab) == before:
+        raise NotProvoked("no OSD refused a message")
+    return observed
 
 
 def nearly_full(scene: Scene) -> Observed:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +22,8 @@ from tests.on_lab.runs import wait_for
 CLUSTER = "ceph"
 """The machine on which the OSDs run."""
 _SLOW_SCRUBS = {"osd_max_scrubs": "3", "osd_scrub_sleep": "0.1", "osd_scrub_chunk_max": "5"}
-_BUSY_LOOP = "while :; do :; done"
+_BUSY_LOOP, _WEIGHT, _CPU = "while :; do :; done", -5, 0
+"""Linux weighs sessions: one with -5 gets three times as much as another (sched(7))."""
 
 
 # --- OSDs ----------------------------------------------------------------------------------------
@@ -147,6 +149,14 @@ def nearly_full(lab: Lab, ratio: str = "0.0001", usual: str = "0.85") -> Iterato
         lab.ceph("osd", "set-nearfull-ratio", usual)
 
 
+def refusals(lab: Lab) -> int:
+    """How often OSDs took no message of a client, since they had as many as they may have."""
+    ask = ("ceph", "--conf", lab.ceph_conf, "tell")
+    logger = "throttle-osd_client_messages"
+    said = (lab.on(CLUSTER, *ask, f"osd.{osd}", "perf", "dump", logger).stdout for osd in OSDS)
+    return sum(json.loads(text)[logger]["get_or_fail_fail"] for text in said)
+
+
 # --- Other clients -------------------------------------------------------------------------------
 
 
@@ -188,11 +198,23 @@ def fill(lab: Lab, pool: str, mebibytes: int) -> None:
 
 @contextmanager
 def busy_loops(lab: Lab, node: str, number: int = 4) -> Iterator[None]:
-    """So many processes on a host take what they get of the CPUs, each in a session of its own."""
+    """So many processes take most of a CPU, each in a session of its own, and all that runs on a host has only that."""
+    loop = f"echo {_WEIGHT} > /proc/$$/autogroup; {_BUSY_LOOP}"
+    everywhere = os.sched_getaffinity(0)
     with ExitStack() as stack:
+        stack.callback(_run_on, lab, node, everywhere)
+        _run_on(lab, node, {_CPU})
         for _ in range(number):
-            stack.enter_context(beside(lab, node, "setsid", "--wait", "sh", "-c", _BUSY_LOOP))
+            stack.enter_context(beside(lab, node, "taskset", "--cpu-list", str(_CPU), "sh", "-c", loop))
         yield
+
+
+def _run_on(lab: Lab, node: str, cpus: set[int]) -> None:
+    """All threads on a host on these CPUs; the console and the OSDs, which are of the same machine, keep all."""
+    for pid in lab.processes(machine=node):
+        with suppress(OSError):  # it has ended
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                os.sched_setaffinity(int(thread.name), cpus)
 
 
 @contextmanager
