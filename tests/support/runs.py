@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from cephtui.models import ClusterEnvironment, NodeEnvironment, NodeResult, OptionValue, Run, Summary, Total
-from cephtui.models.metrics import BY_NAME
+from cephtui.models import ClusterEnvironment, NodeEnvironment, NodeResult, OptionValue, Run, Sample, Summary, Total
+from cephtui.models.metrics import BY_NAME, DIRECTIONS
 from cephtui.sessions import store
 from tests import RECORDINGS
 from tests.support.closed_loops import System, hard
@@ -133,3 +134,13 @@ def cluster(**fields: Any) -> ClusterEnvironment:
     pool = {"name": "bench", "type": "replicated", "size": 3}
     usual = {"ceph_version": "19.2.1", "health": "HEALTH_OK", "osds": 6, "osds_up": 6, "osds_in": 6, "pool": pool}
     return ClusterEnvironment(**{**usual, **fields})
+
+
+def without_ios(sample: Sample) -> Sample:
+    """A sample without its time, and without the I/Os of reads and writes: an earlier cephtui kept those that began."""
+    bare = {
+        name: replace(interval, ios=None, iops=None)
+        for name in DIRECTIONS
+        if (interval := getattr(sample, name)) is not None
+    }
+    return replace(sample, elapsed_seconds=0.0, **bare)
