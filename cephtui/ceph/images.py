@@ -33,6 +33,8 @@ class ImageInfo:
     size: int = 0
     """Bytes."""
     object_size: int = 0
+    prefix: str = ""
+    """What the names of its objects begin with: ``rbd_data.104f27624d4f``."""
     features: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     """``object map invalid``, ``fast diff invalid``."""
@@ -129,12 +131,17 @@ def parent_argv(parent: str) -> tuple[str, ...]:
     return ("rbd", "info", "--format", "json", parent)
 
 
-def written_argv(pool: str, image: str, span_bytes: int) -> tuple[str, ...]:
-    """The command that prints how many of the first bytes of an image are in objects that exist.
+def written_argv(chain: Sequence[ImageInfo], span_bytes: int) -> tuple[str, ...]:
+    """The command that reports how many of the first bytes of an image were written; slow where it does not tell its
+    objects.
 
-    An object that was written in part counts as a whole. Slow where an image does not tell its objects.
+    The first of the ``chain`` is the image, and each other one what the one before it is a clone of.
     """
-    return ("bash", "-c", _WRITTEN, "cephtui-image-written", pool, image, str(span_bytes))
+    image = chain[0]
+    sizes = (span_bytes, image.object_size, image.size)
+    alike = [info for info in chain if info.object_size == image.object_size]
+    objects = [word for info in alike for word in (info.data_pool or info.pool, info.prefix)]
+    return ("bash", "-c", _WRITTEN, "cephtui-image-written", image.pool, image.name, *map(str, sizes), *objects)
 
 
 def metadata_argv(pool: str, image_id: str, key: str) -> tuple[str, ...]:
@@ -167,6 +174,7 @@ def parse_info(text: str, pool: str) -> ImageInfo:
         id=str(answer.get("id", "")),
         size=answers.whole(answer["size"]),
         object_size=answers.whole(answer.get("object_size"), 1 << min(answers.whole(answer.get("order")), 63)),
+        prefix=str(answer.get("block_name_prefix", "")),
         features=answers.names(answer.get("features")),
         flags=answers.names(answer.get("flags")),
         data_pool=str(answer["data_pool"]) if answer.get("data_pool") else None,
@@ -215,10 +223,15 @@ def parse_children(text: str) -> tuple[str, ...]:
 
 
 def parse_written(text: str) -> int:
-    """The bytes in the answer to ``written_argv``."""
-    if not re.fullmatch(r"\d{1,19}", text.strip()):
+    """The bytes in the answer to ``written_argv``: those of the objects that exist, by what is written in some of them.
+
+    Where that is not known of any, they count as a whole.
+    """
+    match = re.fullmatch(r"(\d{1,19}) (\d{1,19}) (\d{1,19})", text.strip())
+    if match is None:
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
-    return int(text)
+    existing, done, possible = map(int, match.groups())
+    return round(existing * min(1.0, done / possible)) if possible else existing
 
 
 def confirm_names(info: ImageInfo) -> tuple[str, str]:

@@ -158,10 +158,10 @@ def image_parent(parent: str) -> Query[ImageInfo]:
     return _image_query(pool, name, images.parent_argv(parent), lambda text: images.parse_info(text, pool))
 
 
-def image_written(pool: str, image: str, span_bytes: int) -> Query[int]:
-    """How many of the first bytes of an image are in objects that exist."""
-    argv = images.written_argv(pool, image, span_bytes)
-    return _image_query(pool, image, argv, images.parse_written)
+def image_written(chain: Sequence[ImageInfo], span_bytes: int) -> Query[int]:
+    """How many of the first bytes of an image were written; after it the ``chain`` has what it is a clone of."""
+    image = chain[0]
+    return _image_query(image.pool, image.name, images.written_argv(chain, span_bytes), images.parse_written)
 
 
 def image_limits(pool: str, image: str | None) -> Query[Limits]:

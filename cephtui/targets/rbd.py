@@ -244,27 +244,29 @@ async def inspect_image(
 async def _holes(shell: Shell, facts: ImageFacts, span: int) -> tuple[Finding, ...]:
     """What of the first bytes of an image, and of what it is a clone of, was never written, as far as objects tell."""
     cluster = ClusterReader(shell)
-    if why := await _untold(cluster, facts):
-        return (UNVERIFIED.found(why=why),)
-    written = await cluster.optional(reader.image_written(facts.info.pool, facts.info.name, span))
+    chain = await _chain(cluster, facts)
+    if isinstance(chain, str):
+        return (UNVERIFIED.found(why=chain),)
+    written = await cluster.optional(reader.image_written(chain, span))
     if written is None:
         return (UNVERIFIED.found(),)
     return never_written(THIN, written, span, image=facts.info.spec)
 
 
-async def _untold(cluster: ClusterReader, facts: ImageFacts) -> str:
-    """Why it is not known soon which objects of an image exist; empty where it is."""
+async def _chain(cluster: ClusterReader, facts: ImageFacts) -> list[ImageInfo] | str:
+    """An image with all that it is a clone of; or why it is not known soon which of their objects exist."""
     if facts.use is None or facts.use.migrating:
         return f"image {facts.info.spec} may be just being migrated"
-    info: ImageInfo | None = facts.info
-    for _ in range(_PARENTS_MOST):
-        if info is None:
+    chain = [facts.info]
+    while len(chain) <= _PARENTS_MOST:
+        if not chain[-1].tells_objects:
+            return f"image {chain[-1].spec} has no valid object map (feature fast-diff)"
+        if chain[-1].parent is None:
+            return chain
+        parent = await cluster.optional(reader.image_parent(chain[-1].parent))
+        if parent is None:
             return f"the image that {facts.info.spec} is a clone of can't be inspected"
-        if not info.tells_objects:
-            return f"image {info.spec} has no valid object map (feature fast-diff)"
-        if info.parent is None:
-            return ""
-        info = await cluster.optional(reader.image_parent(info.parent))
+        chain.append(parent)
     return f"image {facts.info.spec} is a clone of a clone of too many others"
 
 

@@ -14,8 +14,8 @@ _NEVER_WRITTEN = "What was never written is read from nowhere: no disk takes par
 def _thin(values: Values) -> str:
     """An earlier cephtui knew no share."""
     share = "{share_percent:percent} of what is read was never written; " if "share_percent" in values else ""
-    too_fast = "objects never written read as zeros without disk I/O, which is much too fast"
-    return worded(f"image {{image}} is sparse: {share}{too_fast}", values)
+    holes = "what was never written reads as zeros" if share else "objects never written read as zeros"
+    return worded(f"image {{image}} is sparse: {share}{holes} without disk I/O, which is much too fast", values)
 
 
 def _holes(values: Values) -> str:

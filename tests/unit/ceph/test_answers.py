@@ -1100,7 +1100,13 @@ def test_an_image_that_is_too_small(golden: Golden) -> None:
 
 @pytest.mark.parametrize(
     ("text", "written"),
-    [("", None), ("[1]", None), ("3", 3), ("67108864\n", 67108864), ("-1", None), ("1e9", None), ("9" * 20, None)],
+    [
+        *((text, None) for text in ("", "[1]", "3", "3 3", "-1 0 0", "1e9 0 0", f"{'9' * 20} 0 0", "1 2 x")),
+        ("67108864 0 0\n", 67108864),
+        ("67108864 4194304 4194304", 67108864),
+        ("67108864 1048576 4194304", 16777216),
+        ("8 9 4", 8),
+    ],
 )
 def test_what_was_written_is_a_number_of_bytes(text: str, written: int | None) -> None:
     if written is None:
@@ -1129,24 +1135,62 @@ echo '12582912  4194304  data'
 echo 'warning: fast-diff map is not enabled for x. operation may be slow.' >&2
 """
 """What rbd 16.2.15 prints of ``rbd diff --whole-object``."""
+UNKNOWN = "echo 'mapext error: (95) Operation not supported' >&2; exit 1"
 
 
-@pytest.mark.parametrize(
-    ("span", "written"), [(4 << 20, 4 << 20), (6 << 20, 6 << 20), (10 << 20, 8 << 20), (16 << 20, 12 << 20)]
-)
-def test_of_the_span_alone_it_is_asked_what_was_written(programs: Path, span: int, written: int) -> None:
+def image_of(mib: int, prefix: str = "rbd_data.1") -> ImageInfo:
+    return ImageInfo("bench", "x", size=mib << 20, object_size=4 << 20, prefix=prefix)
+
+
+def written(mib: int = 16, span: int = 16) -> int:
+    return images.parse_written(
+        run(images.written_argv([image_of(mib), image_of(mib, "rbd_data.2")], span << 20)).stdout
+    )
+
+
+@pytest.mark.parametrize(("span", "mib"), [(4, 4), (6, 6), (10, 8), (16, 12)])
+def test_of_the_span_alone_it_is_asked_what_was_written(programs: Path, span: int, mib: int) -> None:
     program(programs, "rbd", DIFF)
-    assert images.parse_written(run(images.written_argv("bench", "x", span)).stdout) == written
+    program(programs, "rados", UNKNOWN)
+    assert written(span=span) == mib << 20
+
+
+def test_objects_that_were_written_in_part_are_looked_into(programs: Path) -> None:
+    """As ``rados mapext`` prints it, in hexadecimal; the last object of the image has half its size, and the second is
+    that of the image that it is a clone of."""
+    program(programs, "rbd", DIFF)
+    program(
+        programs,
+        "rados",
+        """case $4 in
+        rbd_data.1.0000000000000000) printf '0\\t200000\\n300000\\t80000\\n';;
+        rbd_data.2.0000000000000001) printf '0\\t400000\\n';;
+        rbd_data.1.0000000000000003) printf '0\\t200000\\n';;
+        *) exit 2; esac""",
+    )
+    assert written(mib=14, span=14) == round((10 << 20) * (2.5 + 4 + 2) / 10)
+    assert written(mib=14, span=1) == 1 << 20, "of the span alone"
+    assert written(mib=14, span=3) == 2 << 20
+
+
+def test_of_many_objects_some_are_looked_into(programs: Path, tmp_path: Path) -> None:
+    program(programs, "rbd", "for i in $(seq 0 999); do echo $(( i * 4194304 )) 4194304 data; done")
+    program(programs, "rados", f"echo $4 >> {tmp_path}/asked; printf '0\\t100000\\n'")
+    assert written(mib=4000, span=4000) == 1000 << 20
+    asked = {int(line.rpartition(".")[2], 16) for line in (tmp_path / "asked").read_text().splitlines()}
+    assert len(asked) == 16
+    assert max(asked) - min(asked) > 900
 
 
 def test_an_image_without_any_object_was_never_written(programs: Path) -> None:
     program(programs, "rbd", "exit 0")
-    assert images.parse_written(run(images.written_argv("bench", "x", 1 << 20)).stdout) == 0
+    program(programs, "rados", UNKNOWN)
+    assert written() == 0
 
 
 def test_an_image_that_can_not_be_asked_is_not_taken_for_empty(programs: Path) -> None:
     program(programs, "rbd", "exit 2")
-    assert run(images.written_argv("bench", "x", 1 << 20)).returncode == 2
+    assert run(images.written_argv([image_of(16)], 1 << 20)).returncode == 1
 
 
 def test_images_of_other_releases() -> None:

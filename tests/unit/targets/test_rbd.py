@@ -39,7 +39,7 @@ def codes(found: list[Finding]) -> list[str]:
 
 
 def shell(written: Completed | int, **instead: Completed) -> RecordedShell:
-    answer = ok(f"{written}\n") if isinstance(written, int) else written
+    answer = ok(f"{written} 0 0\n") if isinstance(written, int) else written
     return RecordedShell("images", **{"bash_image-written": answer, **instead})
 
 
@@ -47,7 +47,7 @@ async def test_an_image_that_is_full_where_it_is_read_has_no_finding() -> None:
     node = shell(64 * MIB)
     assert await findings(node) == []
     (asked,) = [argv for argv in node.asked if "cephtui-image-written" in argv]
-    assert asked[-3:] == ("rec", "plain", str(64 * MIB)), "of the span alone it is asked"
+    assert asked[4:7] == ("rec", "plain", str(64 * MIB)), "of the span alone it is asked"
 
 
 async def test_holes_are_a_share_of_what_is_read(golden: Golden) -> None:
