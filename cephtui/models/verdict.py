@@ -123,6 +123,19 @@ class Verdict(Model):
         """
         return self.lacks is None and self.interval is not None
 
+    @property
+    def shown(self) -> Literal["more", "less"] | None:
+        """What the runs after are shown to be; None where the interval, or all figures that decide, show neither."""
+        if not self.is_judged or self.interval is None or (self.decides and self.differs is None):
+            return None
+        return shown_by(self.interval)
+
+
+def shown_by(interval: tuple[float, float]) -> Literal["more", "less"] | None:
+    """What the interval of a ratio shows it to be; None where it holds 1."""
+    low, high = interval
+    return "more" if low > 1 else "less" if high < 1 else None
+
 
 class Conclusion(Model):
     """The answer of a check: what its verdicts show together."""

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cephtui.analysis.runs.batches import flow_names, measured, name_of, tool_of
 from cephtui.analysis.runs.facts import why_invalid
@@ -17,14 +17,20 @@ from cephtui.analysis.verdicts.conditions import unlike
 from cephtui.analysis.verdicts.verdict import Criteria, Figures
 from cephtui.models.findings import limiting
 from cephtui.models.metrics import DIRECTIONS, METRICS
-from cephtui.models.verdict import JUDGED_RUNS
+from cephtui.models.verdict import JUDGED_RUNS, Verdict, shown_by
 
 if TYPE_CHECKING:
     from cephtui.models.rows import Figure
 
+_Shown: TypeAlias = Literal["more", "less"] | None
 
-def compared_figures(left: Side, right: Side) -> list[Figure]:
-    """Every figure of what either side did: reads, writes, then of the others those that either side has."""
+
+def compared_figures(left: Side, right: Side, verdicts: Sequence[Verdict] = ()) -> list[Figure]:
+    """Every figure of what either side did: reads, writes, then of the others those that either side has.
+
+    A figure on which there is a verdict is shown to differ where the verdict shows it, and not by itself alone.
+    """
+    shown_by_verdict = {(verdict.direction, verdict.figure): verdict.shown for verdict in verdicts}
     directions = flow_names((*left.runs, *right.runs))
     codes = tuple(left.findings()), tuple(right.findings())
     invalid = {name_of(run) for run in (*left.runs, *right.runs) if why_invalid(run)}
@@ -33,12 +39,16 @@ def compared_figures(left: Side, right: Side) -> list[Figure]:
     rows = []
     for direction, metric in itertools.product(directions, METRICS):
         figures = replace(Figures.of(direction, metric, before, after, left_out), is_same_load=same_load)
-        rows.append(_figure(figures, left, right, codes))
+        key = direction, metric.name
+        shown = shown_by_verdict[key] if key in shown_by_verdict else _shown(figures)
+        rows.append(_figure(figures, left, right, codes, shown))
     return [row for row in rows if row.direction in DIRECTIONS or (row.left, row.right) != (None, None)]
 
 
-def _figure(figures: Figures, left: Side, right: Side, codes: tuple[Sequence[str], Sequence[str]]) -> Figure:
-    """The figure of all runs; what they show is ``figures`` by those that count."""
+def _figure(
+    figures: Figures, left: Side, right: Side, codes: tuple[Sequence[str], Sequence[str]], shown: _Shown
+) -> Figure:
+    """The figure of all runs; what those that count show is ``shown``."""
     from cephtui.models.rows import Figure
 
     direction, metric = figures.direction, figures.metric
@@ -52,7 +62,7 @@ def _figure(figures: Figures, left: Side, right: Side, codes: tuple[Sequence[str
         right=mean_after,
         change_fraction=_change(mean_before, mean_after),
         same_load=figures.is_same_load,
-        shown=_shown(figures),
+        shown=shown,
         better=None,
         left_spread=_spread(before),
         right_spread=_spread(after),
@@ -61,10 +71,9 @@ def _figure(figures: Figures, left: Side, right: Side, codes: tuple[Sequence[str
     )
 
 
-def _shown(figures: Figures) -> Literal["more", "less"] | None:
+def _shown(figures: Figures) -> _Shown:
     ratio = figures.ratio if min(len(figures.before), len(figures.after)) >= JUDGED_RUNS else None
-    low, high = ratio.interval(Criteria().confidence) if ratio else (1.0, 1.0)
-    return "more" if low > 1 else "less" if high < 1 else None
+    return shown_by(ratio.interval(Criteria().confidence)) if ratio else None
 
 
 def _spread(values: Sequence[float]) -> tuple[float, float] | None:

@@ -15,6 +15,7 @@ from cephtui.analysis.verdicts.figures import compared_figures
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import Difference, Figure
+from cephtui.models.verdict import Verdict
 from cephtui.reports.blocks import (
     Block,
     Cell,
@@ -54,7 +55,7 @@ def comparison_view(left: Side, right: Side, judgement: Judgement | None = None)
             *conclusion,
             *differences(left, right),
             *(mark for _, mark in marks_between(left, right)),
-            *compared_figures(left, right),
+            *compared_figures(left, right, judgement.verdicts if judgement else ()),
         ],
         sheet=lambda: verdicts_sheet(judgement.verdicts if judgement else ()),
     )
@@ -89,7 +90,7 @@ def _blocks(left: Side, right: Side, judgement: Judgement | None, most_shown: in
     if marks:
         yield Items(marks)
     yield Text("")
-    yield _changes(left, right)
+    yield _changes(left, right, judgement.verdicts if judgement else ())
     if findings := tuple(_findings(left, right)):
         yield Items(findings)
     if rest:
@@ -178,12 +179,12 @@ def differences_block(
     return Table(columns(("differs", "", *sides), "llll"), cut_rows(rows, "differences"))
 
 
-def _changes(left: Side, right: Side) -> Table | Text:
+def _changes(left: Side, right: Side, verdicts: Sequence[Verdict]) -> Table | Text:
     """The figures in rows; the range only where there are several runs.
 
     What can't be compared is grey, and has no change where other operations were measured.
     """
-    compared = compared_figures(left, right)
+    compared = compared_figures(left, right, verdicts)
     if not compared:
         return Text(NO_RESULTS)
     other = unlike(left, right)

@@ -716,3 +716,19 @@ def test_options_that_differ_stand_in_the_line_of_each_side() -> None:
     )
     lines = text_of(draw_comparison(left, right), width=120).splitlines()
     assert ["fsync=8" in lines[0], "fdatasync=4" in lines[1]] == [True, True]
+
+
+def test_an_arrow_stands_only_where_the_verdict_shows_a_difference() -> None:
+    """By itself the figure differs; of all that decide together (Holm), or at this look, it may not."""
+    sides = several([1000, 1010, 990]), several([900, 910, 890], 4)
+    (verdict, *_) = known(judge_sides(*sides, lambda _: IOPS, STARTED)).deciding
+    changed = [
+        verdict,
+        verdict.model_copy(update={"differs": None}),
+        verdict.model_copy(update={"decides": False, "differs": None}),
+        verdict.model_copy(update={"decides": False, "interval": (0.7, 1.1)}),
+    ]
+    assert [each.shown for each in changed] == ["less", None, "less", None]
+    for each in changed:
+        figures = compared_figures(*sides, [each])
+        assert [row.shown for row in figures if (row.direction, row.name) == ("write", "iops")] == [each.shown]
