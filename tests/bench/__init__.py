@@ -1,1 +1,1 @@
-"""What cephtui costs, measured: `make bench`. A figure that misses its goal is told, and never fails a test."""
+"""What cephtui costs, measured, and what it says of runs, simulated: `make bench`. What is missed fails no test."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tests.bench import cpu, keys, launch, lines, memory, observer, order, precedence, saved, stall, start
+from tests.bench import cpu, keys, launch, lines, memory, observer, order, precedence, saved, stall, start, statistics
 from tests.bench.conditions import conditions, load
 from tests.bench.honest import rows as honest
 from tests.bench.interactive import NotMeasured
@@ -35,6 +35,7 @@ _MEASURES = {
     "saved": "opening and listing sessions",
     "stall": "the run while the terminal takes no output",
     "honest": "findings that are invented, and lies that are caught",
+    "statistics": "what the texts promise of runs, by simulation",
 }
 _LONG = ("honest",)
 """Measures that take an hour or more: only where they are named."""
@@ -46,15 +47,16 @@ _WITHOUT_LAB: dict[str, Callable[[Path, Say], Iterator[Row]]] = {
     "cpu": cpu.rows,
     "saved": saved.rows,
     "stall": stall.rows,
+    "statistics": statistics.rows,
 }
 _CONSOLE = "console"
-"""Names all of these together."""
+"""Names all of these together but the statistics."""
 
 
 def chosen(named: Sequence[str]) -> list[str]:
     """The measures that are meant, each once; raises KeyError for a name of none."""
     every = list(_MEASURES)
-    groups = {_CONSOLE: list(_WITHOUT_LAB), **{name: [name] for name in every}}
+    groups = {_CONSOLE: [name for name in _WITHOUT_LAB if name != "statistics"], **{name: [name] for name in every}}
     meant = {name for word in named for name in groups[word]} or {*every} - {*_LONG}
     return [name for name in every if name in meant]
 
@@ -63,7 +65,7 @@ def main() -> int:
     """Measures, prints and stores; the exit status tells whether all could be measured, not what came out."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     known = ", ".join(f"{name} ({what})" for name, what in _MEASURES.items())
-    told = f"one of {known}; {_CONSOLE}: all of them from launch to stall; default: all but {', '.join(_LONG)}"
+    told = f"one of {known}; {_CONSOLE}: those from launch to stall; default: all but {', '.join(_LONG)}"
     parser.add_argument("measures", nargs="*", metavar="MEASURE", help=told)
     honest.add_options(parser)
     asked = parser.parse_args()

@@ -6,6 +6,7 @@ import json
 import math
 import random
 import statistics
+from dataclasses import replace
 
 import pytest
 
@@ -20,7 +21,9 @@ from tests.bench.lines import recorded_readings, shown_figures, written
 from tests.bench.nodes import Note
 from tests.bench.process import parse_resident
 from tests.bench.stall import late_beat
+from tests.bench.statistics import PROMISES, Promise, row_of
 from tests.bench.table import Goal, as_json, as_text, at_least, at_most, row
+from tests.support.by_floats import compute_by_floats
 from tests.support.golden import Golden
 
 
@@ -216,6 +219,25 @@ def test_only_beats_around_the_stall_count() -> None:
 def test_measures_are_named_one_by_one_or_together() -> None:
     assert chosen(["keys", "observer", "keys"]) == ["observer", "keys"]
     assert chosen(["console"]) == ["launch", "memory", "keys", "lines", "cpu", "saved", "stall"]
-    assert chosen([]) == ["observer", "start", "order", *chosen(["console"])]
+    assert chosen([]) == ["observer", "start", "order", *chosen(["console"]), "statistics"]
     with pytest.raises(KeyError):
         chosen(["consoles"])
+
+
+@pytest.mark.parametrize("promise", PROMISES, ids=[promise.text for promise in PROMISES])
+def test_each_promise_is_counted_in_simulated_cases(promise: Promise, monkeypatch: pytest.MonkeyPatch) -> None:
+    compute_by_floats(monkeypatch)
+    few = replace(promise, times=4)
+    assert row_of(few, seed=1).value == row_of(few, seed=1).value
+    assert row_of(few, seed=1).value in (0, 25, 50, 75, 100)
+
+
+@pytest.mark.parametrize(("number", "met"), [(990, True), (940, None), (920, False)])
+def test_a_promise_is_broken_beyond_what_chance_explains(number: int, met: bool | None) -> None:
+    promise = Promise("an interval", at_least(95), lambda _: iter([True] * number + [False] * (1000 - number)), 1000)
+    found = row_of(promise, seed=1)
+    assert (found.value, found.met) == (number / 10, met)
+
+
+def test_the_text_of_a_promise_is_its_own() -> None:
+    assert len({promise.text for promise in PROMISES}) == len(PROMISES)

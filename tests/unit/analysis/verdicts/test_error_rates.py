@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -17,8 +16,8 @@ from cephtui.analysis.statistics.ratio import log_deviation, required_ratio
 from cephtui.analysis.statistics.together import answer_of_all
 from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement
 from cephtui.analysis.verdicts.drift import trend, unnoticed_drift
-from cephtui.analysis.verdicts.guided_check import is_look, looks_of, next_turn, seen_at_look
-from cephtui.analysis.verdicts.verdict import Criteria, Figures, RunFigure, judge
+from cephtui.analysis.verdicts.guided_check import looks_of, seen_at_look
+from cephtui.analysis.verdicts.verdict import Criteria, judge
 from cephtui.analysis.verdicts.versus import Versus, WholeSession, conclude_versus
 from cephtui.models import Run, Summary
 from cephtui.models.metrics import Metric
@@ -27,33 +26,25 @@ from cephtui.models.verdict import Verdict
 from tests.support.by_floats import compute_by_floats
 from tests.support.known import known
 from tests.support.runs import IOPS, LATENCY, STARTED, run, total
+from tests.support.simulated import (
+    DOWN,
+    PLACES,
+    carried_out,
+    figures_of,
+    in_turns,
+    new_guided_check,
+    one_after_the_other,
+)
 
 CHECKS = 2000
 MOST_WRONG = 0.036
 """Of the 2.5 % of each side, with three standard deviations of 2,000 checks."""
-PLACES = [run(number) for number in range(1, 41)]
-"""Runs one after the other; each gets the figure of its turn."""
-DOWN, UP = -10.0, 20.0
+UP = 20.0
 
 
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     compute_by_floats(monkeypatch)
-
-
-def one_after_the_other(runs: int) -> str:
-    return "A" * runs + "B" * runs
-
-
-def in_turns(runs: int) -> str:
-    return ("ABBA" * runs)[: 2 * runs]
-
-
-def figures_of(order: str, values: Sequence[float], metric: Metric = IOPS) -> Figures:
-    found: dict[str, list[RunFigure]] = {"A": [], "B": []}
-    for side, place, value in zip(order, PLACES, values, strict=False):
-        found[side].append(RunFigure(place, value))
-    return Figures("write", metric, found["A"], found["B"])
 
 
 def checks(order: str, *, ratio: float = 1.0, cv: float = 0.05, seed: int, drift: float = 0.0) -> Iterator[list[float]]:
@@ -153,45 +144,11 @@ def test_between_two_sessions_alike_nothing_is_faster_or_slower(spread: float) -
 # ---------------------------------------------------------------------------------------------- where it measures
 
 
-def new_guided_check(*, takes_turns: bool, most: int = 12) -> CheckGoal:
-    return CheckGoal(
-        before=("b",),
-        after=("a",),
-        takes_turns=takes_turns,
-        before_runs=6,
-        most=most,
-        require_percent=DOWN,
-        same_percent=10.0,
-        confidence=0.95,
-    )
-
-
-def measure(guided: CheckGoal, noise: Sequence[float], true: float) -> tuple[Verdict, list[int]]:
-    """Its last verdict, and the numbers of runs a side at which it was looked."""
-    criteria = Criteria(DOWN, looks=looks_of(guided))
-    found: dict[str, list[RunFigure]] = {"before": [], "after": []}
-    looked: list[int] = []
-    last = None
-    place = 0
-    while turn := next_turn(guided, len(found["before"]), len(found["after"])):
-        for _ in range(turn.runs):
-            value = math.exp(noise[place]) * (true if turn.side == "after" else 1.0)
-            found[turn.side].append(RunFigure(PLACES[place], value))
-            place += 1
-        if is_look(guided, len(found["before"]), len(found["after"])):
-            looked.append(len(found["after"]))
-            figures = Figures("write", IOPS, found["before"], found["after"])
-            last = judge(figures, "write-iops", criteria, STARTED)
-            if answer_of_all([last]) != "undecided":
-                break
-    assert last
-    return last, looked
-
-
 def measured(guided: CheckGoal, true: float, *, seed: int, times: int = CHECKS) -> list[tuple[Verdict, list[int]]]:
     chance = np.random.default_rng(seed)
     return [
-        measure(guided, noise, true) for noise in chance.normal(0, log_deviation(0.05), (times, len(PLACES))).tolist()
+        carried_out(guided, noise, true)
+        for noise in chance.normal(0, log_deviation(0.05), (times, len(PLACES))).tolist()
     ]
 
 
