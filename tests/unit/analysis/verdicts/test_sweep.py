@@ -50,7 +50,7 @@ def test_it_ends_where_nobody_would_wait() -> None:
 
 def test_a_knee_that_is_known_badly_is_measured_a_third_time() -> None:
     source = random.Random(5)
-    lengths = {len(passes(whole(hard(16), source, 0.3))) for _ in range(50)}
+    lengths = {len(passes(whole(hard(16), source, 0.2))) for _ in range(50)}
     assert lengths == {2, 3}
     assert {len(passes(whole(hard(16), source, 0.02))) for _ in range(50)} == {2}
 
