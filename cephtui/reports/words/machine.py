@@ -39,7 +39,7 @@ def _cpus(use: MachineUse) -> str:
 
 def _tcp(use: MachineUse) -> str:
     sent, resent = use.tcp_segments_sent, use.tcp_segments_resent or 0
-    return f"TCP {sent:,} segments sent, {resent:,} of them again" if sent else ""
+    return f"TCP {sent:,} segments sent, {resent:,} again" if sent else ""
 
 
 def _traffic(use: MachineUse) -> str:

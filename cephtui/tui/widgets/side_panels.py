@@ -12,7 +12,7 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.analysis.detectors.machine import troubles
 from cephtui.analysis.runs.history import TimeSeries
-from cephtui.models import ClusterSample, MachineUse
+from cephtui.models import ClusterSample
 from cephtui.reports.drawn.bars import bars
 from cephtui.reports.drawn.sparks import spark
 from cephtui.reports.words.machine import busy_text
@@ -23,8 +23,6 @@ from cephtui.tui.widgets.cluster_now import health_text
 from cephtui.tui.widgets.shown import NodeNow, Shown
 
 _IOPS_COLUMNS, _LATENCY_COLUMNS, _BUSY_COLUMNS, _GAPS = 7, 8, 5, 3
-_TROUBLE_COLUMNS = 6
-"""Fewer are no room for what is unusual on a node, in place of its history."""
 _NODES_MOST = 50
 """Nodes that are shown where the room is not known yet."""
 _BAR_COLUMNS = 20
@@ -53,8 +51,8 @@ def _figures(
     iops = _iops(shown, node)
     values = iops.values()[-columns:] if columns else []
     history = (spark(values, columns, ascii_only=ascii_only, gapped=True, fills=True), node_color(number))
-    if columns >= _TROUBLE_COLUMNS and (wrong := _troubles(node.machine)):
-        history = (set_cell_size(wrong, columns), "yellow")
+    if wrong := next((trouble for trouble in _troubles(node) if cell_len(trouble) <= columns), ""):
+        history = (wrong, "yellow")
     now = iops.last() if node.iops is None else node.iops
     return [
         (" no data", "bold yellow") if node.late else f" {units.iops(now):>{_IOPS_COLUMNS}}",
@@ -70,11 +68,12 @@ def _are_watched(shown: Shown) -> bool:
 def _busy(node: NodeNow) -> list[tuple[str, str]]:
     """How busy its CPUs are, of a node that goes on."""
     text = "" if node.ended and node.iops is None else busy_text(node.machine)
-    return [(f" {text:>{_BUSY_COLUMNS}}", "yellow" if _troubles(node.machine) else "")]
+    return [(f" {text:>{_BUSY_COLUMNS}}", "yellow" if _troubles(node) else "")]
 
 
-def _troubles(machine: MachineUse | None) -> str:
-    return ", ".join(troubles(machine)) if machine else ""
+def _troubles(node: NodeNow) -> tuple[str, ...]:
+    """What is unusual on a node; where there is room it stands in place of its history."""
+    return troubles(node.machine) if node.machine else ()
 
 
 def _ended(node: NodeNow) -> list[str | tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from itertools import count
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui import stats
-from cephtui.models import DiskUse, JobResult, NodeResult, Run
+from cephtui.models import DiskUse, JobResult, MachineUse, NodeResult, Run
 from cephtui.reports.render.rich import draw
 from cephtui.reports.views.jobs import job_blocks, job_rows, sum_note
 from cephtui.reports.words.run import client_facts, depth_text
@@ -175,6 +176,44 @@ def test_cpu_and_disks_in_words(golden: Golden) -> None:
     facts = client_facts(recorded(), node)
     assert [*facts] == ["cpu", "disks"]
     golden.same(facts.values())
+
+
+BUSY = MachineUse(
+    cpus=8,
+    cpu_busy_ratio=0.961,
+    cpu_steal_ratio=0.001,
+    cpu_own_ratio=0.81,
+    cpu_others_ratio=0.03,
+    processes_running=9.5,
+    tcp_segments_sent=12345,
+    tcp_segments_resent=3,
+    received_bytes_per_second=1.2e9,
+    sent_bytes_per_second=8e7,
+    nic_drops={"eth0": 7},
+    nic_errors={"eth1": 1},
+    disk_busy_ratio={"sda": 0.98},
+)
+
+
+def test_what_a_node_did_in_words(golden: Golden) -> None:
+    uses = [BUSY, MachineUse(cpus=1, cpu_busy_ratio=0.001), MachineUse(tcp_segments_sent=5), MachineUse()]
+    facts = [client_facts(recorded(), NodeResult(node="a", command="x", machine=use)) for use in uses]
+    golden.same([named.get("machine", "-") for named in facts])
+
+
+def test_how_busy_each_of_several_nodes_was() -> None:
+    (node,) = recorded().nodes
+    machines = {"a": BUSY, "b": None, "c": MachineUse()}
+    several = tuple(node.model_copy(update={"node": name, "machine": use}) for name, use in machines.items())
+    drawn = printed(draw_run(recorded(nodes=several)), width=160)
+    assert re.search(r"node .*cpu +began +ended", drawn)
+    assert re.findall(r"^([abc]) .*? (96 %|-) +\S+(?: s)? ", drawn, re.MULTILINE) == [
+        ("a", "96 %"),
+        ("b", "-"),
+        ("c", "-"),
+    ]
+    alone = printed(draw_run(recorded(nodes=tuple(n.model_copy(update={"machine": None}) for n in several))), width=160)
+    assert not re.search(r"node .*cpu +began", alone)
 
 
 @pytest.mark.parametrize(
