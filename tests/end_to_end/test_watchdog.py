@@ -12,7 +12,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,7 @@ import pytest
 from cephtui.models import Node
 from cephtui.nodes import watched as watchdog
 from cephtui.nodes.local import LocalConnection
-from cephtui.nodes.transport import UNLOCKED, Command, Lock, TransportError
+from cephtui.nodes.transport import UNLOCKED, Chunk, Command, Lock, Record, TransportError
 from cephtui.nodes.watched import WatchedProcess
 from cephtui.paths import packaged_text
 from cephtui.running.runner import Runner
@@ -67,6 +67,7 @@ class Watched:
             goes_on=goes_on,
             is_detached=is_detached,
             access=access,
+            reports_machine=True,
         )
         return await connection.start(command)
 
@@ -107,17 +108,24 @@ def watched() -> Iterator[Watched]:
         process.kill()
 
 
+async def said_by(process: WatchedProcess) -> AsyncIterator[Chunk]:
+    """The output of the command itself."""
+    async for chunk in process.chunks():
+        if not isinstance(chunk, Record):
+            yield chunk
+
+
 async def outcome(process: WatchedProcess) -> tuple[int | None, bytes, bytes]:
     """Status, stdout and stderr of a command at its end."""
     output = {"stdout": b"", "stderr": b""}
-    async for chunk in process.chunks():
+    async for chunk in said_by(process):
         output[chunk.stream] += chunk.data
     return await process.wait(), output["stdout"], output["stderr"]
 
 
 async def first_line(process: WatchedProcess) -> bytes:
     """Wait until the command has printed something."""
-    async for chunk in process.chunks():
+    async for chunk in said_by(process):
         return chunk.data
     raise AssertionError("it ended without a word")
 
@@ -274,7 +282,7 @@ def test_the_shell_has_no_message_of_its_own_on_a_killed_command() -> None:
     script = packaged_text("cephtui.nodes", "watchdog.sh")
     slow = script.replace("watcher=$!\n", "watcher=$!\nsleep 0.5\n")
     assert slow != script
-    argv = ["bash", "-c", slow, "cephtui-watchdog", "token", "10", "", "", "", "", "0", "sh", "-c", "kill -KILL $$"]
+    argv = ["bash", "-c", slow, "cephtui-watchdog", "token", "10", "", "", "", "", "", "0", "sh", "-c", "kill -KILL $$"]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin
         assert process.stderr
@@ -546,7 +554,7 @@ async def test_what_is_beyond_kill_is_told_before_the_console_lets_go(
     pid = int(await first_line(process))
     started = time.monotonic()
     await process.stop()
-    async for chunk in process.chunks():
+    async for chunk in said_by(process):
         text = chunk.data.decode()
         break
     assert time.monotonic() - started < 6
