@@ -161,6 +161,11 @@ class Console:
         return [json.loads(line) for line in self.stdout.splitlines(keepends=True) if line.endswith("\n")]
 
     @property
+    def sorted_events(self) -> list[Event]:
+        """The same, each kind for itself, which ``show`` prints one after the other."""
+        return sorted(self.events, key=lambda event: str(event["event"]))
+
+    @property
     def runs(self) -> list[Event]:
         """The runs that have ended."""
         return [event for event in self.events if event["event"] == "run"]
