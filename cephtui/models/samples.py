@@ -222,6 +222,13 @@ class OsdInterval(Model):
     refused: Annotated[int, _LEFT_OUT] = 0
     """How often a message was not received yet, because osd_client_message_cap were in work."""
 
+    @property
+    def op_seconds(self) -> float | None:
+        """Mean latency of reads and writes as their primary; None without any."""
+        operations = self.reads + self.writes
+        total = self.reads * self.read_seconds + self.writes * self.write_seconds
+        return total / operations if operations else None
+
 
 class OsdSample(StateSample):
     """What the OSDs of the pool counted in an interval of a run, which ends then: of all their clients together."""

@@ -121,7 +121,7 @@ class OtherOperations:
         self.is_known = False
         """Whether operations were compared at all: then rates of the pool need not be."""
         self.curve = TimeSeries()
-        """Operations of other clients a second, 0 where there were none."""
+        """Operations of other clients a second, with gaps where there were none."""
 
     def add(self, merged: Sample) -> None:
         """Take in a sample of all nodes merged."""
@@ -191,7 +191,7 @@ class OtherOperations:
             self._window.popleft()
         self.now = self._others()
         iops = self._excess([counted]).operations / (counted.over - counted.begun)
-        self.curve.add(counted.over, iops if self.now else 0.0)
+        self.curve.add(counted.over, iops if self.now else None)
         while len(self._own) > 2 and self._own[1].at < self._window[0].begun - 2 * counted.shift:
             self._own.popleft()
 

@@ -259,7 +259,7 @@ class LiveView(Container):
         if state := self.current:
             from cephtui.tui.widgets.shown import shown_of_run, spans_of
 
-            shown = shown_of_run(run, state.history, state.marks)
+            shown = shown_of_run(run, state.history, state.marks, state.course.other_operations.curve)
             # runs of earlier versions were saved without them
             self.query_one(RunView).show(replace(shown, spans=shown.spans or spans_of(state.findings())))
             values = state.history.total("iops").values()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import itemgetter
 
 from rich.cells import cell_len, set_cell_size
@@ -12,7 +13,6 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.analysis.detectors.machine import troubles
 from cephtui.analysis.runs.history import TimeSeries
-from cephtui.models import ClusterSample
 from cephtui.reports.drawn.bars import bars
 from cephtui.reports.drawn.sparks import spark
 from cephtui.reports.words.machine import busy_text
@@ -99,22 +99,34 @@ def _slowest_nodes(shown: Shown, rows: int) -> list[tuple[int, NodeNow]]:
     return sorted(sorted(nodes, key=speed)[: rows - 1], key=itemgetter(0))
 
 
-def cluster_text(cluster: ClusterSample, width: int, rows: int, *, ascii_only: bool) -> Text:
-    """Health, clients, recovery, PGs that are not clean, then its slowest OSDs by their commit latency."""
+def cluster_text(shown: Shown, width: int, rows: int, *, ascii_only: bool) -> Text:
+    """Health, clients, recovery, PGs that are not clean, then its slowest OSDs."""
+    cluster = shown.cluster
+    if cluster is None:
+        return Text()
     iops, bandwidth = units.iops(cluster.client_iops), units.bandwidth(cluster.client_bandwidth_bytes)
     lines = [health_text(cluster), Text(f"client {iops} IOPS, {bandwidth}")]
+    if shown.others_iops is not None:
+        lines.append(Text(f"other clients {units.iops(shown.others_iops)}/s", "yellow"))
     if cluster.recovery_bandwidth_bytes:
         lines.append(Text(f"recovery {units.bandwidth(cluster.recovery_bandwidth_bytes)}", "yellow"))
     unclean = {state: number for state, number in cluster.pg_states.items() if state != "active+clean"}
     lines += [Text(f"{number} PGs {state}", "yellow") for state, number in unclean.items()]
     lines = lines[: max(1, rows)]
-    lines += _slowest_osds(cluster, width, rows - len(lines), "#" if ascii_only else "━")
+    latencies = _op_latencies(shown) or cluster.osd_latency_seconds
+    lines += _slowest_osds(latencies, width, rows - len(lines), "#" if ascii_only else "━")
     return Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
 
 
-def _slowest_osds(cluster: ClusterSample, width: int, rows: int, bar: str) -> list[Text]:
+def _op_latencies(shown: Shown) -> dict[str, float]:
+    """The mean latency of the reads and writes of each OSD of the pool in the last second; empty where not known."""
+    osds = shown.osds.osds if shown.osds else {}
+    return {name: seconds for name, osd in osds.items() if (seconds := osd.op_seconds) is not None}
+
+
+def _slowest_osds(latencies: Mapping[str, float], width: int, rows: int, bar: str) -> list[Text]:
     """A row for each OSD, with a bar by its share of the slowest one's latency."""
-    osds = sorted(cluster.osd_latency_seconds.items(), key=lambda osd: -osd[1])[: max(0, rows)]
+    osds = sorted(latencies.items(), key=lambda osd: -osd[1])[: max(0, rows)]
     names = max((len(name) for name, _ in osds), default=0) + len("osd.")
     columns = max(0, min(_BAR_COLUMNS, width - names - 10))
     slowest = osds[0][1] if osds else 0.0
@@ -178,8 +190,9 @@ class ClusterPanel(SidePanel):
     """The newest answer of the cluster."""
 
     def show(self, shown: Shown) -> None:
-        self.border_title = " cluster, its slowest OSDs "
+        latency = "op" if _op_latencies(shown) else "commit"
+        self.border_title = f" cluster, OSDs by {latency} latency "
         super().show(shown)
 
     def drawn(self, shown: Shown, width: int, rows: int, *, ascii_only: bool) -> RenderableType:
-        return cluster_text(shown.cluster, width, rows, ascii_only=ascii_only) if shown.cluster else ""
+        return cluster_text(shown, width, rows, ascii_only=ascii_only)

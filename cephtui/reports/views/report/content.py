@@ -44,6 +44,7 @@ from cephtui.reports.views.report.tables import (
     findings_of,
     jobs_table,
     matrix_tables,
+    osds_tables,
     points_table,
     runs_table,
 )
@@ -264,7 +265,7 @@ def _ceilings(material: Material) -> tuple[Block, ...]:
 def _runs(material: Material) -> tuple[Block, ...]:
     """A row for each, and how it went over time."""
     charts = _over_time(material)
-    return (runs_table(material), *jobs_table(material.runs), *charts[:_CHARTS_MOST])
+    return (runs_table(material), *jobs_table(material.runs), *osds_tables(material.runs), *charts[:_CHARTS_MOST])
 
 
 def _over_time(material: Material) -> list[LineChart]:

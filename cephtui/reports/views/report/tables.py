@@ -31,6 +31,7 @@ from cephtui.reports.views.comparison import differences_block
 from cephtui.reports.views.jobs import compared_jobs
 from cephtui.reports.views.judgement import figure_cells, name_of_verdict
 from cephtui.reports.views.matrix import LEGEND, matrix_table, slowest_remarks
+from cephtui.reports.views.osds import osds_table
 from cephtui.reports.views.report.material import Material
 from cephtui.reports.views.versus import names_of_changes
 from cephtui.reports.words.facts import by_run, facts, run_names
@@ -120,6 +121,12 @@ def jobs_table(runs: Iterable[Run]) -> tuple[Table, ...]:
     """The jobs that are compared with each other, such as OSDs, the slow ones strong; none without such."""
     compared = {name_of(run): figures for run in runs if (figures := job_figures(run.nodes))}
     return (compared_jobs(compared),) if compared else ()
+
+
+def osds_tables(runs: Iterable[Run]) -> tuple[Table, ...]:
+    """The OSDs of each run; none where their counters are not known."""
+    counted = {name_of(run): run for run in runs if run.osds}
+    return (osds_table(counted),) if counted else ()
 
 
 def _main_figures(material: Material) -> list[tuple[str, Metric]]:

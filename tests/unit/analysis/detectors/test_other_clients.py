@@ -111,7 +111,7 @@ def test_a_foreign_load_of_twice_the_own_is_found_within_seconds() -> None:
     assert [now.since, now.iops] == pytest.approx([8.0, 975.0])
     assert now.bandwidth_bytes == pytest.approx(975 * 4 * KIB)
     assert now.share == pytest.approx(0.66, abs=0.01)
-    assert comparison.curve.points()[-1] == (36.0, 0.0)
+    assert comparison.curve.points()[-1] == (36.0, None)
     assert comparison.now is None, "it has ended"
 
 

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui import stats
-from cephtui.models import DiskUse, JobResult, MachineUse, NodeResult, Run
+from cephtui.models import DiskUse, Finding, JobResult, MachineUse, NodeResult, OsdResult, Run
 from cephtui.reports.render.rich import draw
 from cephtui.reports.views.jobs import job_blocks, job_rows, sum_note
+from cephtui.reports.views.osds import osd_blocks
 from cephtui.reports.words.run import client_facts, depth_text
 from cephtui.reports.words.text import began, spread
 from cephtui.stats import Flow
@@ -23,6 +24,30 @@ from tests.support.known import known
 from tests.support.runs import recorded
 
 text_of = partial(printed, width=120)
+
+
+# ---------------------------------------------------------------------------------------------- OSDs
+
+
+def osd(share: float, seconds: float, refused: int = 0) -> OsdResult:
+    return OsdResult(
+        share=share,
+        reads=0,
+        read_seconds=None,
+        writes=52_481,
+        write_seconds=seconds,
+        subops=40_000,
+        subop_seconds=seconds / 2,
+        received=60_000,
+        refused=refused,
+    )
+
+
+def test_a_run_in_full_has_its_osds(golden: Golden) -> None:
+    slow = Finding(code="slow-osd", text="osd.11 was slow", values={"osd": "osd.11"})
+    run = recorded(osds={"0": osd(0.64, 0.0093), "11": osd(0.36, 0.084, 20_000)}, findings=(slow,))
+    golden.same(text_of(draw([*osd_blocks(run)])))
+    assert [*osd_blocks(recorded())] == []
 
 
 # ---------------------------------------------------------------------------------------------- jobs

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from cephtui import units
 from cephtui.analysis.runs.history import History, TimeSeries
-from cephtui.models import ClusterSample, Interval, Sample, Summary
+from cephtui.models import ClusterSample, Interval, OsdInterval, OsdSample, Sample, Summary
 from cephtui.models.metrics import HEADLINES
 from cephtui.sessions import store
 from cephtui.tui.charts.colors import FLOW_COLORS
@@ -105,13 +105,28 @@ def test_the_slowest_osds_come_first_and_the_cluster_fits_its_panel() -> None:
         pg_states={"active+clean": 30, "peering": 3},
         osd_latency_seconds=latencies,
     )
-    lines = cluster_text(cluster, 38, 20, ascii_only=True).plain.split("\n")
+    shown = Shown(History(), {}, (), 10.0, cluster=cluster)
+    lines = cluster_text(shown, 38, 20, ascii_only=True).plain.split("\n")
     assert lines[0] == "HEALTH_WARN  2/3 osd"
     assert lines[1:4] == ["client 1.48k IOPS, 5.79 MiB/s", "recovery 1.00 MiB/s", "3 PGs peering"]
     assert [line.split()[0] for line in lines[4:]] == ["osd.1", "osd.0", "osd.12"]
     assert lines[4].count("#") > lines[5].count("#") > 0
     for width, rows in ((38, 5), (20, 3), (12, 1)):
-        assert len(cluster_text(cluster, width, rows, ascii_only=True).plain.split("\n")) <= max(rows, 1)
+        assert len(cluster_text(shown, width, rows, ascii_only=True).plain.split("\n")) <= max(rows, 1)
+
+
+def test_op_latency_comes_before_commit_latency_and_other_clients_have_a_line() -> None:
+    cluster = ClusterSample(run=1, elapsed_seconds=1.0, health="HEALTH_OK", osds=3, osd_latency_seconds={"0": 0.008})
+    counted = {
+        "1": OsdInterval(reads=10, read_seconds=0.01, writes=30, write_seconds=0.05),
+        "2": OsdInterval(writes=3, write_seconds=0.09),
+        "3": OsdInterval(subops=3, subop_seconds=0.2),
+    }
+    osds = OsdSample(run=1, elapsed_seconds=1.0, interval_seconds=1.0, osds=counted)
+    shown = Shown(History(), {}, (), 10.0, cluster=cluster, osds=osds, others_iops=1200.0)
+    lines = cluster_text(shown, 38, 20, ascii_only=True).plain.split("\n")
+    assert lines[2] == "other clients 1.20k/s"
+    assert [line.split()[:2] for line in lines[3:]] == [["osd.2", "90.0"], ["osd.1", "40.0"]]
 
 
 # ------------------------------------------------------------------ on the console

@@ -16,10 +16,10 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.analysis.runs.history import History
+from cephtui.analysis.runs.history import History, TimeSeries
 from cephtui.analysis.views.live import Live
 from cephtui.models import ClusterSample, Event, Finding, Interval, Mark, Node, Sample, Summary, Total
-from cephtui.models.metrics import HEADLINES
+from cephtui.models.metrics import HEADLINE_BY_NAME, HEADLINES
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import load_preset
@@ -38,7 +38,7 @@ from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.live_view import DRAWS_PER_SECOND, LiveView
 from cephtui.tui.widgets.run_view import RunView
-from cephtui.tui.widgets.shown import NodeNow, Shown, shown_of_live, shown_of_run
+from cephtui.tui.widgets.shown import NodeNow, Shown, picture, shown_of_live, shown_of_run
 from tests.support.fakes import FakeNode
 from tests.support.golden import Golden
 from tests.support.known import known
@@ -205,6 +205,22 @@ async def test_a_key_goes_round_the_figures() -> None:
     assert " ms┤" in seen["latency"]
     assert "write p99" in seen["latency"]
     assert re.search(r"\d+k┤", seen["IOPS"])
+
+
+async def test_other_clients_are_a_line_with_its_legend_in_the_chart_of_iops() -> None:
+    async with half_shown() as (_, _, view):
+        assert "other clients" not in title_in(view)
+        others = TimeSeries()
+        for second, iops in ((5.0, None), (6.0, 900.0), (7.0, 1200.0)):
+            others.add(second, iops)
+        view.show(replace(half_way(), others=others, others_iops=1200.0))
+        assert "other clients 1.20k/s" in title_in(view)
+        (line,) = [
+            one for one in picture(known(view.shown), HEADLINE_BY_NAME["iops"]).lines if one.label == "other clients"
+        ]
+        assert line.points[1:] == ((6.0, 900.0), (7.0, 1200.0))
+        view.show(replace(half_way(), others=others))
+        assert "other clients" not in title_in(view), "not now"
 
 
 async def test_what_the_chart_shows_is_not_shown_again_below_it() -> None:

@@ -1,0 +1,60 @@
+"""The OSDs of the pool in runs: how much each did, and how long that took it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from cephtui import units
+from cephtui.models import OsdResult, Run
+from cephtui.reports.blocks import Block, Cell, Column, Table, Text, cut_rows, words
+
+_SLOW = "slow-osd"
+"""The code of the finding that names an OSD which is slower than the others."""
+_FIGURES = (
+    Column("share", "r"),
+    Column("reads", "r", rank=2),
+    Column("read latency", "r"),
+    Column("writes", "r", rank=2),
+    Column("write latency", "r"),
+    Column("replica writes", "r", rank=3),
+    Column("replica latency", "r", rank=1),
+    Column("refused", "r"),
+)
+
+
+def osd_blocks(run: Run) -> Iterator[Block]:
+    """The OSDs of one run, and what their figures are; nothing where their counters are not known."""
+    if run.osds:
+        yield osds_table({"": run})
+        yield Text(
+            "Operations of all clients of the OSDs; mean latencies from the receipt of a message to its answer", "dim"
+        )
+
+
+def osds_table(runs: Mapping[str, Run]) -> Table:
+    """The OSDs of each run, by the name of the run, empty for the only one; those that a finding names strong."""
+    rows: list[tuple[Cell, ...]] = []
+    strong = set[int]()
+    for name, run in runs.items():
+        slow = {str(finding.values.get("osd")) for finding in run.findings if finding.code == _SLOW}
+        for osd, result in run.osds.items():
+            mark = words("▼ slow", style="limited") if {osd, f"osd.{osd}"} & slow else ""
+            strong |= {len(rows)} if mark else set()
+            rows.append((name, f"osd.{osd}", *_figures(result), mark))
+    heads = (Column("run"), Column("OSD", is_whole=True), *_FIGURES, Column(" ", is_whole=True))
+    table = Table(heads, tuple(rows), frozenset(strong)).filled
+    return replace(table, rows=cut_rows(table.rows, "OSDs"))
+
+
+def _figures(osd: OsdResult) -> tuple[str, ...]:
+    """Its part of all operations, then counts and mean latencies; what it did not do is empty."""
+    pairs = ((osd.reads, osd.read_seconds), (osd.writes, osd.write_seconds), (osd.subops, osd.subop_seconds))
+    counted = [text for count, seconds in pairs for text in _counted(count, seconds)]
+    tried = osd.received + osd.refused
+    refused = units.percent(100 * osd.refused / tried) if osd.refused else ""
+    return units.percent(100 * osd.share), *counted, refused
+
+
+def _counted(count: int, seconds: float | None) -> tuple[str, str]:
+    return (f"{count:,}", units.latency(seconds)) if count else ("", "")
