@@ -120,7 +120,10 @@ class OsdDifferences:
         """The newest answer of each OSD."""
 
     def take(self, answered: OsdRound) -> OsdSample | None:
-        """The interval that ends with a round, not yet with its run and its time; None for a first round."""
+        """The interval that ends with a round, not yet with its run and its time; None for a first round.
+
+        Where no OSD has answered it has no length.
+        """
         spans = {
             osd: (self._last[osd], now)
             for osd, now in answered.osds.items()
@@ -128,10 +131,12 @@ class OsdDifferences:
         }
         now = max((counts.at for counts in answered.osds.values()), default=0.0)
         self._last = {osd: last for osd, last in self._last.items() if now - last.at < _GONE_SECONDS}
-        known = self._last.keys() | answered.osds.keys()
+        known_before = set(self._last)
+        known = known_before | answered.osds.keys()
         self._last |= answered.osds
         if not spans:
-            return None
+            missing = tuple(map(str, sorted(known))) if known == known_before else ()
+            return OsdSample(run=0, elapsed_seconds=0.0, interval_seconds=0.0, missing=missing) if missing else None
         lengths = sorted(now.at - before.at for before, now in spans.values())
         usual = lengths[(len(lengths) - 1) // 2]
         return _sample(spans, usual, sorted(known - spans.keys()))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass as mutable_dataclass
 
 from cephtui.analysis.runs.facts import load_of
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, OsdInterval, OsdResult, OsdSample, Step
 from cephtui.models.findings.cluster import MESSAGE_CAP, OSD_COUNTERS
+from cephtui.printable import listed
 
 BATCHES_MOST = 64
 """Batches of an OSD's course; when there are more, each two neighbours become one."""
+_ROUND_SECONDS = 1.0
+"""How long a round takes in which no OSD answers."""
+_SPANS_MOST = 500
 _REFUSED_SHARE, _REFUSED_LEAST = 0.05, 100
 """Fewer refusals do not hold a run back."""
 
@@ -117,6 +121,8 @@ class OsdsSoFar:
         self._cap: int | None = None
         self._held: list[tuple[float, float]] = []
         """When OSDs received no more because of their message cap."""
+        self._silent: dict[str, list[tuple[float, float]]] = {}
+        """When which OSD did not answer."""
 
     def add(self, sample: OsdSample) -> None:
         """Take in a sample."""
@@ -125,18 +131,18 @@ class OsdsSoFar:
         for osd, interval in sample.osds.items():
             self.by_osd.setdefault(osd, OsdCourse()).add(interval)
         self._cap = sample.message_cap or self._cap
+        begun = max(0.0, sample.elapsed_seconds - (sample.interval_seconds or _ROUND_SECONDS))
+        for osd in sample.missing:
+            _extend(self._silent.setdefault(osd, []), begun, sample.elapsed_seconds)
         received = sum(osd.received for osd in sample.osds.values())
         refused = sum(osd.refused for osd in sample.osds.values())
         if _share(refused, received) >= _REFUSED_SHARE:
-            begun = max(0.0, sample.elapsed_seconds - sample.interval_seconds)
-            if self._held and begun - self._held[-1][1] <= sample.interval_seconds / 2:
-                begun = self._held.pop()[0]
-            self._held.append((begun, sample.elapsed_seconds))
+            _extend(self._held, begun, sample.elapsed_seconds)
 
     def results(self) -> dict[str, OsdResult]:
         """Each OSD over the whole run, by its id, in the order of the ids."""
         operations = sum(osd.operations for osd in self.by_osd.values())
-        ids = sorted(self.by_osd, key=lambda osd: (len(osd), osd))
+        ids = sorted(self.by_osd, key=_by_number)
         return {osd: self.by_osd[osd].result(operations) for osd in ids}
 
     def findings(self) -> Iterator[Finding]:
@@ -155,9 +161,27 @@ class OsdsSoFar:
             )
 
     def held_back(self, begun: float, over: float) -> str:
-        """That the message cap held I/O back for most of a span, in words; empty where it did not."""
-        held = sum(max(0.0, min(over, end) - max(begun, start)) for start, end in self._held)
-        return MESSAGE_CAP.title if held > (over - begun) / 2 else ""
+        """What held I/O back for most of a span, in words: OSDs that did not answer, or the message cap; or empty."""
+        silent = [osd for osd, spans in self._silent.items() if _overlap(spans, begun, over) > (over - begun) / 2]
+        if silent:
+            return f"{listed([f'osd.{osd}' for osd in sorted(silent, key=_by_number)])} did not answer"
+        return MESSAGE_CAP.title if _overlap(self._held, begun, over) > (over - begun) / 2 else ""
+
+
+def _extend(spans: list[tuple[float, float]], begun: float, over: float) -> None:
+    """Add a span to those before it; where it follows the last at once, that becomes longer."""
+    if spans and begun - spans[-1][1] <= (over - begun) / 2:
+        begun = spans.pop()[0]
+    spans.append((begun, over))
+    del spans[:-_SPANS_MOST]
+
+
+def _overlap(spans: Iterable[tuple[float, float]], begun: float, over: float) -> float:
+    return sum(max(0.0, min(over, end) - max(begun, start)) for start, end in spans)
+
+
+def _by_number(osd: str) -> tuple[int, str]:
+    return len(osd), osd
 
 
 def _share(refused: int, received: int) -> float:

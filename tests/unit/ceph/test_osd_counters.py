@@ -98,6 +98,14 @@ def test_an_osd_that_did_not_answer_is_left_out_and_comes_with_its_whole_time() 
     assert [osd.interval_seconds for osd in late.osds.values()] == [0.0, 2.0]
 
 
+def test_that_no_osd_answers_is_a_sample_too() -> None:
+    differences = OsdDifferences()
+    assert differences.take(asked()) is None
+    differences.take(asked(osd0=answered(0), osd1=answered(0)))
+    silent = known(differences.take(asked()))
+    assert (silent.missing, silent.interval_seconds, silent.operations) == (("0", "1"), 0.0, 0)
+
+
 def test_an_osd_that_was_started_again_has_no_difference() -> None:
     differences = OsdDifferences()
     differences.take(asked(osd0=answered(0, writes=50), osd1=answered(0, writes=50)))

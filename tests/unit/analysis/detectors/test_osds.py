@@ -82,5 +82,25 @@ def test_a_stall_while_osds_receive_no_more_has_that_cause(refused: int, cause: 
             course.add(Sample(1, node, "p", "run", second, 1.0, None, Interval(ios, ios * 4096, ios, ios * 4096.0)))
         course.osds(sample(second, refused=refused if second > 8 else 0))
     course.end("a", 30.0)
+    assert cause_of(course) == cause
+
+
+def cause_of(course: Course) -> object:
     (stall,) = [finding for finding in course.findings() if finding.code == "stalled"]
-    assert stall.values.get("cause") == cause
+    return stall.values.get("cause")
+
+
+@pytest.mark.parametrize(
+    ("missing", "cause"),
+    [(("10",), "osd.10 did not answer"), (("0", "10"), "osd.0, osd.10 did not answer"), ((), None)],
+)
+def test_a_stall_while_an_osd_does_not_answer_has_that_cause(missing: tuple[str, ...], cause: str | None) -> None:
+    course = Course("iops", "fio", step=STEP)
+    for second in range(1, 31):
+        ios = 0 if 10 < second <= 16 else 500
+        for node in ("a", None):
+            course.add(Sample(1, node, "p", "run", second, 1.0, None, Interval(ios, ios * 4096, ios, ios * 4096.0)))
+        silent = missing if 11 < second <= 17 else ()
+        course.osds(sample(second, missing=silent, interval_seconds=0.0 if len(silent) == 2 else 1.0))
+    course.end("a", 30.0)
+    assert cause_of(course) == cause
