@@ -25,8 +25,8 @@ class Shape:
     expected: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        where = f"{len(self.nodes)} nodes" if self.nodes != _ALL else "3 nodes"
-        return f"{self.preset}, {self.target or 'rbd'}, {where}, {self.options.get('runtime', '-')} s"
+        where = "three nodes" if self.nodes == _ALL else "one node"
+        return f"{self.preset}, {self.target or 'rbd'}, {where}, {self.options['runtime']} s"
 
 
 SHAPES = (

@@ -48,7 +48,8 @@ class Options:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """To a command line, those of this measure."""
     group = parser.add_argument_group("honest", f"results are added to those in {FILE.relative_to(FOLDER.parent)}")
-    group.add_argument("--lies", default="all", metavar="L7,L23", help="which are provoked, or none; default: all")
+    told = "which are provoked, all or none; default: %(default)s"
+    group.add_argument("--lies", type=_named, default="all", metavar="L7,L23", help=told)
     group.add_argument("--clean", type=int, default=CLEAN_RUNS, metavar="N", help="clean runs; default: %(default)s")
     group.add_argument("--release", choices=releases.RELEASES, default="", help="of Debian, whose Ceph and fio is used")
     group.add_argument("--resume", action="store_true", help="leave out what has a result by this commit")
@@ -56,9 +57,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def options(asked: argparse.Namespace) -> Options:
     """What a command line has asked for."""
-    named = asked.lies.split(",")
-    lies = tuple(lie.name for lie in LIES if asked.lies == "all" or lie.name in named)
-    return Options(lies, asked.clean, asked.release, resumes=asked.resume)
+    return Options(asked.lies, asked.clean, asked.release, resumes=asked.resume)
+
+
+def _named(text: str) -> tuple[str, ...]:
+    every = [lie.name for lie in LIES]
+    meant = {"all": every, "none": []}.get(text, text.split(","))
+    if unknown := {*meant} - {*every}:
+        raise argparse.ArgumentTypeError(f"no such lie: {', '.join(sorted(unknown))}; they are L1 to {every[-1]}")
+    return tuple(name for name in every if name in meant)
 
 
 class Results:

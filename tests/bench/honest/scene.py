@@ -17,7 +17,7 @@ from cephtui.models.metrics import BY_NAME
 from tests.bench.honest.counters import watched
 from tests.bench.honest.judging import Counters, Observed
 from tests.end_to_end.sandbox import Console, Event, Sandbox
-from tests.lab import Lab
+from tests.lab import Lab, LabError
 from tests.on_lab.others import wait_clean
 from tests.on_lab.runs import Bench, left_on
 
@@ -81,8 +81,11 @@ class Scene:
         return self.lab.outside(node, f"/var/tmp/{name}")
 
     def end(self) -> list[str]:
-        """Wait for a healthy cluster, and tell what was left on the lab."""
-        wait_clean(self.lab, HEALTHY_SECONDS)
+        """Wait for a healthy cluster, and tell what was left on the lab; raises LabError."""
+        try:
+            wait_clean(self.lab, HEALTHY_SECONDS)
+        except AssertionError as error:
+            raise LabError(f"the lab is not as it was before: {error}") from error
         return left_on(self.lab)
 
 

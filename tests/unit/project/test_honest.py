@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from tests.bench.__main__ import chosen
 from tests.bench.honest import clean
 from tests.bench.honest.judging import Counters, Doubt, Expected, Judgement, Observed, Sign, doubts, judge
 from tests.bench.honest.lies import LIES
-from tests.bench.honest.rows import Results, judged
+from tests.bench.honest.rows import Options, Results, add_options, judged, options
 
 BUSY = Counters(queue=4.0)
 SLOW_OSD = Expected((Sign("slow-osd", r"osd\.1"),), ("not-settled", "stalled"), ("pgs",), limits="OSDs")
@@ -164,6 +165,30 @@ def test_results_are_kept_by_release_and_read_as_they_were(tmp_path: Path) -> No
     assert judged(Expected(), kept.get("L35") or "") == Judgement("not provoked", "no kernel")
     assert kept.get("L1") is None
     assert not kept.has("L1")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], Options(tuple(lie.name for lie in LIES), 100, "", resumes=False)),
+        (["--lies", "L7,L23", "--clean", "5"], Options(("L7", "L23"), 5, "", resumes=False)),
+        (["--lies", "none", "--release", "sid", "--resume"], Options((), 100, "sid", resumes=True)),
+    ],
+)
+def test_it_is_run_in_parts(words: list[str], expected: Options) -> None:
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+
+    assert options(parser.parse_args(words)) == expected
+
+
+def test_a_lie_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--lies", "L7,L99"])
+    assert "L99" in capsys.readouterr().err
 
 
 def test_what_takes_an_hour_is_measured_only_where_it_is_named() -> None:
