@@ -40,7 +40,7 @@ SHAPES = (
     Shape("read-iops", {**_FIO, "runtime": 10, "iodepth": 4}, _FILE),
     Shape("rbd-bench-write", {"runtime": 12}),
     Shape("mixed-75-25", {**_FIO, "runtime": 10, "iodepth": 8}, nodes=_ALL),
-    Shape("ping", {"runtime": 10}, "file:/var/tmp"),
+    Shape("ping", {"runtime": 10, "work-size": "16M"}, _FILE),
     Shape("latency", {**_FIO, "runtime": 10, "rw": "randread"}, nodes=_ALL),
     Shape("write-iops", {**_FIO, "runtime": 6, "iodepth": 4}, expected=("short",)),
     Shape("read-throughput", {**_FIO, "runtime": 10, "size": "128M", "iodepth": 4}),

@@ -99,8 +99,8 @@ def _figures(run: Event) -> str:
     for flow, total in run["summary"].items():
         if total:
             named = ((BY_NAME[name], total.get(name)) for name in ("iops", "bandwidth_bytes", "latency_mean_seconds"))
-            texts = (metric.as_text(value) for metric, value in named if value is not None)
-            parts.append(f"{flow} {' '.join(texts)}")
+            texts = [metric.as_text(value) for metric, value in named if value is not None]
+            parts += [f"{flow} {' '.join(texts)}"] if texts else []
     return ", ".join(parts)
 
 
