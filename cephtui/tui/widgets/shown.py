@@ -15,7 +15,18 @@ from cephtui.analysis.runs.history import OF_NODES, History, TimeSeries
 from cephtui.analysis.verdicts.conditions import has_gap
 from cephtui.analysis.views.live import LiveRun
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterSample, Finding, Interval, MachineUse, Mark, NodeResult, OsdSample, Run, Seconds, Total
+from cephtui.models import (
+    ClusterSample,
+    Finding,
+    Interval,
+    MachineUse,
+    Mark,
+    NodeResult,
+    OsdSample,
+    Run,
+    Seconds,
+    Total,
+)
 from cephtui.models.findings.measurement import STALLED
 from cephtui.models.metrics import BY_NAME, DIRECTIONS, Headline, Metric
 from cephtui.reports.words.text import written
