@@ -194,6 +194,25 @@ def test_a_plan_names_what_it_writes_and_who_else_uses_the_pool() -> None:
     assert "64.0 MiB" in next(line for line in drawn.splitlines() if line.startswith("   a: writes: "))
 
 
+SMALL_SETS: list[tuple[str, dict[str, str], str]] = [
+    ("read-iops", {}, "   reads 64.0 MiB, which fits into the memory of one OSD (4.00 GiB by default)"),
+    ("read-iops", {"size": "64G"}, ""),
+    ("read-iops", {"size": "64G", "random_distribution": "zipf:1.2"}, "   90 % of the reads are of 62.8 MiB,"),
+    ("write-iops", {}, ""),
+]
+
+
+@pytest.mark.parametrize(("preset", "options", "words"), SMALL_SETS)
+def test_a_plan_says_what_of_a_pool_may_come_from_memory(preset: str, options: dict[str, str], words: str) -> None:
+    chosen = {"size": "64M", "numjobs": "1", **options}
+    plan = plans.plan(preset, nodes=("a",), options=tuple(f"{name}={value}" for name, value in chosen.items()))
+    of_pool = plan.model_copy(update={"pool_use": PoolActivity(pool="bench", text="2 images in use")})
+    lines = printed(draw_plans([of_pool])).splitlines()
+    said = [line for line in lines if "the memory of one OSD" in line]
+    assert [line.startswith(words) for line in said] == [True] * bool(words)
+    assert "the memory of one OSD" not in printed(draw_plans([plan])), "a file is in no pool"
+
+
 # ---------------------------------------------------------------------------------------------- a run in progress
 
 

@@ -15,13 +15,13 @@ from cephtui.models import DiskUse, Finding, JobResult, MachineUse, NodeResult, 
 from cephtui.reports.render.rich import draw
 from cephtui.reports.views.jobs import job_blocks, job_rows, sum_note
 from cephtui.reports.views.osds import osd_blocks
-from cephtui.reports.words.run import client_facts, depth_text
+from cephtui.reports.words.run import client_facts, depth_text, reported_text
 from cephtui.reports.words.text import began, spread
 from cephtui.stats import Flow
 from tests.support.drawings import draw_run, printed
 from tests.support.golden import Golden
 from tests.support.known import known
-from tests.support.runs import recorded
+from tests.support.runs import recorded, run, total
 
 text_of = partial(printed, width=120)
 
@@ -255,3 +255,19 @@ def test_when_nodes_began_is_no_more_precise_than_it_is_known(seconds: float, wi
     text = spread(recorded().model_copy(update={"nodes": nodes, "start_spread_seconds": seconds}))
     assert text.endswith(f"2 nodes began within {within}")
     assert began(seconds) == since
+
+
+@pytest.mark.parametrize(
+    ("ios", "reported", "words"),
+    [(60_000, None, ""), (60_000, 59_999, ""), (60_000, 54_000, "900 IOPS: "), (60_000, 66_000, "1.10k IOPS: ")],
+)
+def test_what_the_tool_has_counted_stands_beside_what_was_completed(ios: int, reported: int | None, words: str) -> None:
+    text = reported_text(total(ios=ios, iops=ios / 60, ios_reported=reported))
+    assert text.startswith(words)
+    assert bool(text) == bool(words)
+
+
+def test_a_run_shows_what_its_tool_has_counted() -> None:
+    write = total(ios=60_000, iops=1000.0, ios_reported=54_000)
+    assert "write by fio" in printed(draw_run(run(write=write)))
+    assert "by fio" not in printed(draw_run(run(write=total(ios=60_000, iops=1000.0))))
