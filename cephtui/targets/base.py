@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, Kind, NameKind, Node, OptionValue, Part, Place, Step
-from cephtui.models.findings.data import MEMORY, PAGE_CACHE, UNVERIFIED
+from cephtui.models.findings.data import FILE_SYSTEM_CACHE, MEMORY, PAGE_CACHE, UNVERIFIED
 from cephtui.models.findings.kind import FindingKind, Value
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell
@@ -402,6 +402,12 @@ def never_written(kind: FindingKind, written: int, span: int, **values: Value) -
 def memory(parts: Sequence[str]) -> tuple[Finding, ...]:
     """The finding for a target that is in memory, of which these are the parts: ``tmpfs``, ``zram0``."""
     return (MEMORY.found(file_system=", ".join(parts)),) if parts else ()
+
+
+def cached_below(loop_devices: Sequence[str]) -> tuple[Finding, ...]:
+    """The finding for loop devices without direct I/O: they read and write their files through the page cache."""
+    names = ", ".join(loop_devices)
+    return (FILE_SYSTEM_CACHE.found(file_system=f"{names} (loop device without direct-io)"),) if loop_devices else ()
 
 
 def page_cache(options: Mapping[str, OptionValue]) -> tuple[Finding, ...]:

@@ -24,6 +24,7 @@ from cephtui.targets.base import (
     TargetKind,
     TargetState,
     Use,
+    cached_below,
     memory,
     never_written,
     page_cache,
@@ -63,6 +64,8 @@ class DeviceTarget(Target):
         span = sum(part.bytes for part in use.parts)
         refusal = self._guard(facts, span, use)
         findings = (*memory(facts.memory), *page_cache(use.options))
+        if not findings:
+            findings = cached_below(facts.cached)
         is_image = facts.rbd is not None and facts.whole is None
         if refusal is None and not (is_image or use.filled or use.writes):
             findings += await self._holes(shell, span)

@@ -28,6 +28,7 @@ from cephtui.targets.base import (
     TargetKind,
     TargetState,
     Use,
+    cached_below,
     is_text,
     memory,
     page_cache,
@@ -99,6 +100,8 @@ class FileFacts:
     device: str | None = None
     memory: tuple[str, ...] = ()
     """What of the file system, or below it, is memory: ``tmpfs``, ``zram0``."""
+    cached: tuple[str, ...] = ()
+    """Loop devices without direct I/O below it."""
     queues: Mapping[str, str] = field(default_factory=dict)
     """Settings of the queues of the disks under the file system: ``queue/scheduler``."""
 
@@ -275,6 +278,7 @@ def parse_file_facts(text: str) -> FileFacts:
         filesystem=fields.get("filesystem"),
         device=fields.get("device"),
         memory=every("memory"),
+        cached=every("cached"),
         queues=parse_queues(text),
     )
 
@@ -349,4 +353,4 @@ def file_findings(facts: FileFacts, options: Mapping[str, OptionValue]) -> tuple
         return memory(facts.memory)
     if facts.filesystem in _OWN_CACHE:
         return (FILE_SYSTEM_CACHE.found(file_system=facts.filesystem),)
-    return page_cache(options)
+    return (*page_cache(options), *cached_below(facts.cached))

@@ -74,8 +74,13 @@ MEMORY = FindingKind(
 FILE_SYSTEM_CACHE = FindingKind(
     "file-system-cache", "limits", "data", "file system's cache",
     says("the target is on {file_system}, which may cache in spite of direct=1: this may be memory"),
-    why="Reads that the file system's own cache answers take no disk.",
-    cure="choose a target on another file system, or a file much larger than the node's memory",
+    why="Reads that a cache below the target answers take no disk: that of the file system itself, or the page cache, "
+    "through which a loop device reads and writes its file.",
+    cure="choose a target on another file system, or a file much larger than the node's memory; attach a loop device "
+    "with losetup --direct-io=on",
+    cured=lambda values: "attach the loop device with losetup --direct-io=on"
+    if "loop device" in str(values.get("file_system"))
+    else "choose a target on another file system, or a file much larger than the node's memory",
 )  # fmt: skip
 
 

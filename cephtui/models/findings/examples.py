@@ -69,7 +69,7 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "unverified": ({}, {"why": "0.3 % of it was never written"}),
     "librbd-cache": ({"option": "rbd-cache=true"}, {"option": "direct=0"}),
     "memory": ({"file_system": "tmpfs"},),
-    "file-system-cache": ({"file_system": "zfs"},),
+    "file-system-cache": ({"file_system": "zfs"}, {"file_system": "loop3 (loop device without direct-io)"}),
     "caches": ({"problem": "the page cache of pve1 was not dropped: Permission denied"},),
     "working-set": (
         {"working_set_bytes": 64 << 20, "cache_bytes": 12 << 30},

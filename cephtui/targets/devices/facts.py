@@ -57,6 +57,8 @@ class DeviceFacts:
     """The file behind a loop device."""
     memory: tuple[str, ...] = ()
     """What of the device, or below it, is memory: ``tmpfs``, ``zram0``."""
+    cached: tuple[str, ...] = ()
+    """Loop devices without direct I/O, the device itself or below it: the page cache has what their files have."""
     partitions: tuple[str, ...] = ()
     holders: tuple[str, ...] = ()
     """Devices made of this one, of its partitions or of its disk."""
@@ -123,6 +125,7 @@ def parse_device(text: str) -> DeviceFacts:
         volume_uuid=first.get("dm.uuid"),
         backing=first.get("backing"),
         memory=_unique(fields.get("memory", ())),
+        cached=_unique(fields.get("cached", ())),
         partitions=tuple(fields.get("partition", ())),
         holders=_unique(fields.get("holder", ())),
         mounts=_unique(fields.get("mounted", ())),

@@ -1,4 +1,4 @@
-# Reports what of a device or a file system is memory: the script that this is part of has `say`, which prints
+# Reports what of a device or a file system is memory, and what caches it whatever is asked for: the script that this is part of has `say`, which prints
 # KEY<tab>VALUE.
 #
 # memory_in MAJOR:MINOR: the device, or the file system whose files have this device number. What lies below is looked at
@@ -34,6 +34,7 @@ memory_below() {
     case ${disk##*/} in ram[0-9]*|zram[0-9]*|nullb[0-9]*) say memory "${disk##*/}";; esac
     [ "$(cat "$disk/device/model" 2>/dev/null)" != scsi_debug ] || say memory scsi_debug
     [ -r "$disk/loop/backing_file" ] || return 0
+    [ "$(cat "$disk/loop/dio" 2>/dev/null)" != 0 ] || say cached "${disk##*/}"
     # by the kernel's own number: the file may be deleted, or in another mount namespace
     number=$(losetup -nO BACK-MAJ:MIN "/dev/${disk##*/}" 2>/dev/null | tr -d ' ')
     number=${number:-$(mount_of "$(cat "$disk/loop/backing_file")")}

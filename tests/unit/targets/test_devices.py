@@ -151,6 +151,12 @@ def test_a_device_that_is_memory_is_known_through_what_is_between(device: str) -
             assert inspect(part).memory == ("tmpfs",)
 
 
+@pytest.mark.parametrize(("mode", "is_cached"), [("off", True), ("on", False)])
+def test_a_loop_device_without_direct_io_is_cached(device: str, mode: str, is_cached: bool) -> None:
+    call("losetup", f"--direct-io={mode}", device)
+    assert inspect(device).cached == ((Path(device).name,) if is_cached else ())
+
+
 MEMORY_TREES = {
     "ram0": ("ram0", {}, ("ram0",)),
     "a volume of zram": ("dm-0", {"dm-0": ["zram1", "sda"]}, ("zram1",)),

@@ -660,6 +660,12 @@ def test_what_may_be_memory_is_said(
     assert all("memory" in finding.text for finding in found)
 
 
+def test_a_loop_device_below_a_file_may_cache(golden: Golden) -> None:
+    (found,) = file_target.file_findings(FileFacts("missing", filesystem="xfs", cached=("loop3",)), {"direct": True})
+    assert found.code == "file-system-cache"
+    golden.same(found.text)
+
+
 def test_a_file_in_memory_is_known_whether_or_not_it_exists() -> None:
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         path = Path(folder) / "x"
