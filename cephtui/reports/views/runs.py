@@ -59,8 +59,8 @@ _LEAST = IN_TABLE[:-1]
 _PRESET_MOST = {len(IN_TABLE): 14, len(_LEAST): 11}
 """Characters of its name where there is little room, by the number of figures."""
 _NO_RUNS = "no runs"
-_UNTIL_STABLE = (
-    "95 %: the interval with which the repeats ended, wider for the looks after each run; rarer slow runs can't be "
+UNTIL_STABLE = (
+    "95 % is the interval with which the repeats ended, wider for the looks after each run; rarer slow runs can't be "
     "excluded"
 )
 _COLUMNS = (
@@ -125,7 +125,7 @@ def runs_blocks(runs: Sequence[Run], marks: Sequence[Mark] = (), until_stable: C
     shown, more = cut(marks, "marks")
     yield _table(with_results(runs_with_marks(runs, shown)), varied(runs), until_stable)
     if any(run.batch in until_stable for run in runs) and len(runs) > 1:
-        yield Text(_UNTIL_STABLE, "dim")
+        yield Text(UNTIL_STABLE, "dim")
     if more:
         yield Text(more)
     if len(runs) == 1 and (start_spread := spread(runs[0])):

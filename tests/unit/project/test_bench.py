@@ -232,6 +232,14 @@ def test_each_promise_is_counted_in_simulated_cases(promise: Promise, monkeypatc
     assert row_of(few, seed=1).value in (0, 25, 50, 75, 100)
 
 
+@pytest.mark.matrix
+@pytest.mark.parametrize("promise", PROMISES, ids=[promise.text for promise in PROMISES])
+def test_each_promise_is_kept(promise: Promise, monkeypatch: pytest.MonkeyPatch) -> None:
+    compute_by_floats(monkeypatch)
+    found = row_of(promise, seed=PROMISES.index(promise) + 1)
+    assert found.met is not False, f"{found.value:.2f} %, promised {found.goal}"
+
+
 @pytest.mark.parametrize(("number", "met"), [(990, True), (940, None), (920, False)])
 def test_a_promise_is_broken_beyond_what_chance_explains(number: int, met: bool | None) -> None:
     promise = Promise("an interval", at_least(95), lambda _: iter([True] * number + [False] * (1000 - number)), 1000)

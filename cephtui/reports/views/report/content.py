@@ -48,6 +48,7 @@ from cephtui.reports.views.report.tables import (
     points_table,
     runs_table,
 )
+from cephtui.reports.views.runs import UNTIL_STABLE
 from cephtui.reports.views.versus import names_of_changes
 from cephtui.reports.words.expectation import expected_sentence
 from cephtui.reports.words.facts import period, run_names
@@ -312,14 +313,15 @@ def _method(material: Material) -> tuple[Block, ...]:
     judgement = material.judgement
     deciding = judgement.deciding if judgement else []
     left_out = "; ".join(left_out_lines(judgement.conclusion.left_out)) if judgement else ""
-    texts = _of_verdicts(deciding, material.sides) if deciding else _of_study()
+    texts = _of_verdicts(deciding, material.sides) if deciding else _of_study(material)
     return (*map(Text, texts), *([Text(f"Left out: {left_out}.")] if left_out else []))
 
 
-def _of_study() -> tuple[str, ...]:
+def _of_study(material: Material) -> tuple[str, ...]:
     return (
         "A run counts as one figure, its ramp left out. Repeats stand as their geometric mean with the 95 % interval "
         "of that mean; runs that did not end well, or read from a cache or a thin image, are not counted.",
+        *([f"Of repeats until stable, {UNTIL_STABLE}."] if material.until_stable else []),
     )
 
 

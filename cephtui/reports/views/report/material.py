@@ -33,7 +33,7 @@ from cephtui.sessions import store
 from cephtui.sessions.ceilings import ceilings_of
 from cephtui.sessions.expected import judge_expected
 from cephtui.sessions.saved_changes import NoChange, SavedChange, change_of_session
-from cephtui.sessions.studies import ordered_in, read_studies
+from cephtui.sessions.studies import batches_until_stable, ordered_in, read_studies
 from cephtui.sessions.verdicts import is_kept, judge_saved, keep_verdicts, with_earlier
 
 _PIECE_BYTES = 1 << 20
@@ -70,6 +70,8 @@ class Material:
     """What the sides of a change are called: of two sessions their names, A and B of others out of order in time."""
     is_versus: bool = False
     """Whether two whole sessions stand against each other: nothing was changed between their runs."""
+    until_stable: frozenset[str] = frozenset()
+    """Batches that were repeated until stable: their intervals were looked at after each run."""
     ceilings: Mapping[str, Sequence[Ceiling]] = field(default_factory=dict)
     """What may limit runs, by their names: of one run of each side, or of each point."""
     ordered: Ordered | None = None
@@ -194,7 +196,8 @@ def of_study(
     notes = (why,) if why else ()
     material = _material(directory.parent, runs, tuple(store.read_marks(directory)), question, at, title, notes)
     osds = {run.run: osd_latency(store.read_states(directory, run.run, ClusterSample), run) for run in runs}
-    return replace(material, ordered=ordered_in(read_studies(directory)), osds=osds)
+    until_stable = frozenset(batches_until_stable(directory))
+    return replace(material, ordered=ordered_in(read_studies(directory)), osds=osds, until_stable=until_stable)
 
 
 def of_versus(versus: Versus, directory: Path, question: ConclusionTerms, at: datetime, title: str = "") -> Material:

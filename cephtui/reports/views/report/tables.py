@@ -177,7 +177,8 @@ def _point_rows(point: SweepPoint, material: Material, places: Iterable[Callable
         estimated = [(metric, estimates.get(metric.name)) for metric in written(run.tool, LIVE)]
         means = [metric.as_text(estimate.value if estimate else None) for metric, estimate in estimated]
         main = estimates.get(metric_of_flow(material.headline(run), summary.counted, flow).name)
-        rows.append((*head, flow, *means, margin_of(main), spread_of(main), quality_of(point.repeats)))
+        margin = margin_of(main, is_looked_at=run.batch in material.until_stable)
+        rows.append((*head, flow, *means, margin, spread_of(main), quality_of(point.repeats)))
         head = ("",) * len(head)
     return rows
 
