@@ -165,6 +165,9 @@ class MachineUse(Model):
     """Threads that run or wait for a CPU."""
     tcp_segments_sent: int | None = _IF_KNOWN
     tcp_segments_resent: int | None = _IF_KNOWN
+    tcp_segments_received: int | None = _IF_KNOWN
+    tcp_segments_disordered: int | None = _IF_KNOWN
+    """Segments that came before others that had been sent earlier: these were lost, or took another way."""
     packets: int | None = _IF_KNOWN
     """Packets of the network interfaces, in and out."""
     received_bytes_per_second: Amount | None = _IF_KNOWN

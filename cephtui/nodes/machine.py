@@ -37,7 +37,8 @@ class _Moment:
     time_of_day: float
     uptime_seconds: float
     groups: Mapping[str, Counts] = field(default_factory=dict)
-    """``cpu``, ``own``, ``ceph``, ``others`` are ticks, ``tcp`` segments sent and sent again."""
+    """``cpu``, ``own``, ``ceph``, ``others`` are ticks, ``tcp`` segments sent and sent again, ``order`` those
+    that came, and that came out of order."""
     nics: Mapping[str, Counts] = field(default_factory=dict)
     """Bytes, packets, errors and drops: of what came in, then of what went out."""
     disks: Mapping[str, Counts] = field(default_factory=dict)
@@ -45,7 +46,8 @@ class _Moment:
     errors: tuple[str, ...] = ()
 
 
-_LENGTHS = {"cpus": 1, "cpu": 8, "run": 1, "own": 2, "ceph": 2, "others": 1, "tcp": 2, "heat": 2, "nic": 8, "disk": 1}
+_LENGTHS = {"cpus": 1, "cpu": 8, "run": 1, "own": 2, "ceph": 2, "others": 1, "heat": 2, "nic": 8, "disk": 1}
+_LENGTHS |= {"tcp": 2, "order": 2}
 """How many numbers each group has at least."""
 
 
@@ -163,7 +165,7 @@ class Machine:
 
 def _use(before: _Moment, now: _Moment, seconds: float, disks: dict[str, float]) -> MachineUse:
     nics = {name: grown for name, counts in now.nics.items() if (grown := _grown(before.nics.get(name), counts))}
-    tcp = _grown(before.groups.get("tcp"), now.groups.get("tcp"))
+    tcp, order = (_grown(before.groups.get(name), now.groups.get(name)) for name in ("tcp", "order"))
     received, sent = (sum(grown[at] for grown in nics.values()) / seconds for at in (0, 4))
     cpus, running = (now.groups.get(name) for name in ("cpus", "run"))
     return MachineUse(
@@ -171,6 +173,8 @@ def _use(before: _Moment, now: _Moment, seconds: float, disks: dict[str, float])
         processes_running=max(0, running[0] - 1) if running else None,  # the reporter itself runs then
         tcp_segments_sent=tcp[0] if tcp else None,
         tcp_segments_resent=tcp[1] if tcp else None,
+        tcp_segments_received=order[0] if order else None,
+        tcp_segments_disordered=order[1] if order else None,
         packets=sum(grown[1] + grown[5] for grown in nics.values()) if nics else None,
         received_bytes_per_second=round(received) if nics else None,
         sent_bytes_per_second=round(sent) if nics else None,

@@ -4,7 +4,7 @@
 # Behind a mark with the run's token, which no tool prints, it has groups of words, with a control character before each
 # (nodes/machine.py). A group of what is missing or can't be read is left out. Nothing is forked in between.
 declare -A disks=()
-cpus=0 nics=' ' ceph='' log_end='' turn=0 family=()
+cpus=0 disordered=0 nics=' ' ceph='' log_end='' turn=0 family=()
 
 # what is looked up before the command begins
 look_around() {
@@ -30,6 +30,11 @@ look_around() {
             read -r name <"$path/comm" && case $name in ceph-*|radosgw*) ceph+="${path##*/} " ;; esac
         done
     fi
+    lines_of /proc/net/netstat
+    set -- ${lines[0]-}
+    for ((disordered = $#; disordered > 0; disordered--)); do
+        [ "${!disordered}" != TCPOFOQueue ] || break
+    done
     mapfile -t log < <(dmesg)
     [ ${#log[@]} -eq 0 ] || log_end=${log[-1]}
 }
@@ -108,7 +113,7 @@ errors_of_log() {
 
 # the groups of a moment; those of disks only where they have been busy since the last
 moment() {
-    local line lines=() name now=${EPOCHREALTIME-}
+    local line lines=() name received now=${EPOCHREALTIME-}
     [ -n "$now" ] || printf -v now '%(%s)T' -1
     read -r line _ </proc/uptime && group "time $now $line"
     read -r line </proc/stat && group "cpus $cpus" && group "$line"
@@ -120,8 +125,13 @@ moment() {
     fi
     lines_of /proc/net/snmp
     for line in "${lines[@]}"; do
-        case $line in 'Tcp: '[0-9]*) set -- $line; group "tcp ${12} ${13}" ;; esac
+        case $line in 'Tcp: '[0-9]*) set -- $line; group "tcp ${12} ${13}"; received=${11} ;; esac
     done
+    if [ "$disordered" -gt 0 ]; then
+        lines_of /proc/net/netstat
+        set -- ${lines[1]-}
+        group "order ${received-} ${!disordered-}"
+    fi
     lines_of /proc/net/dev
     for line in "${lines[@]:2}"; do
         name=${line%%:*} name=${name##* }

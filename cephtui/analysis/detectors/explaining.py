@@ -15,7 +15,7 @@ from cephtui.models.findings.cluster import (
     SLOW_OPS,
 )
 from cephtui.models.findings.kind import Value, Values, finding_kind
-from cephtui.models.findings.machine import CPU_TAKEN, NIC_DROPS, RETRANSMITS, STEAL
+from cephtui.models.findings.machine import CPU_TAKEN, DISORDERED, NIC_DROPS, RETRANSMITS, STEAL
 from cephtui.models.findings.measurement import STALLED
 
 MARK_SECONDS = 1.0
@@ -23,7 +23,7 @@ MARK_SECONDS = 1.0
 _LAG_SECONDS = 4.0
 """An answer of the cluster may come so much later than the event that it reports."""
 _OF_CLUSTER = (OSD_DOWN, FLAG, PGS_MOSTLY_INACTIVE, PGS_INACTIVE, SLOW_OPS, CLUSTER_SILENT)
-_OF_NODES = (CPU_TAKEN, STEAL, RETRANSMITS, NIC_DROPS)
+_OF_NODES = (CPU_TAKEN, STEAL, RETRANSMITS, DISORDERED, NIC_DROPS)
 _CAUSES = tuple(kind.code for kind in (*_OF_CLUSTER, *_OF_NODES))
 """Findings that can keep I/O from completing, the likeliest first."""
 _STEAL_LEAST = 0.2

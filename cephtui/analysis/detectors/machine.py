@@ -16,6 +16,7 @@ from cephtui.models.findings.machine import (
     CLOCK,
     CLOCK_STEP,
     CPU_TAKEN,
+    DISORDERED,
     KERNEL_ERRORS,
     NIC_DROPS,
     NIC_ERRORS,
@@ -47,7 +48,13 @@ _MEANS = (
     "received_bytes_per_second",
     "sent_bytes_per_second",
 )
-_SUMS = ("tcp_segments_sent", "tcp_segments_resent", "packets")
+_SUMS = (
+    "tcp_segments_sent",
+    "tcp_segments_resent",
+    "tcp_segments_received",
+    "tcp_segments_disordered",
+    "packets",
+)
 
 
 @frozen_dataclass(frozen=True, slots=True)
@@ -111,6 +118,11 @@ def _resent(use: MachineUse, least: int, share: float) -> bool:
     return resent >= least and resent >= share * sent
 
 
+def _disordered(use: MachineUse, least: int, share: float) -> bool:
+    disordered, received = use.tcp_segments_disordered or 0, use.tcp_segments_received or 0
+    return disordered >= least and disordered >= share * received
+
+
 def _dropped(counts: Mapping[str, int], packets: int | None, least: int, share: float) -> bool:
     return sum(counts.values()) >= max(least, share * (packets or 0))
 
@@ -136,6 +148,13 @@ _RULES = (
         lambda use: _resent(use, 3, _RESENT_SECOND),
         lambda stretch, _: _resent(stretch.use, _RESENT_LEAST, _RESENT),
         lambda use: {"resent": use.tcp_segments_resent or 0, "sent": use.tcp_segments_sent or 0},
+        gap_seconds=10.0,
+    ),
+    _Rule(
+        DISORDERED,
+        lambda use: _disordered(use, 3, _RESENT_SECOND),
+        lambda stretch, _: _disordered(stretch.use, _RESENT_LEAST, _RESENT),
+        lambda use: {"disordered": use.tcp_segments_disordered or 0, "received": use.tcp_segments_received or 0},
         gap_seconds=10.0,
     ),
     _Rule(

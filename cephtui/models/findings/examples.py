@@ -112,6 +112,7 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "client-cpu": ({"node": "pve1", "busy_ratio": 0.994, "own_ratio": 0.81},),
     "steal": ({"node": "pve1", "ratio": 0.12},),
     "retransmits": ({"node": "pve1", "resent": 1234, "sent": 30000},),
+    "disordered": ({"node": "pve1", "disordered": 1234, "received": 30000},),
     "nic-drops": ({"node": "pve1", "nics": ("eth0", "eth1"), "number": 1200, "packets": 300000},),
     "nic-errors": ({"node": "pve1", "nics": ("eth0",), "number": 23, "packets": 0},),
     "throttled": ({"node": "pve1", "times": 12, "seconds": 4.0}, {"node": "pve1", "times": 12}),
@@ -171,7 +172,7 @@ _AT_A_TIME = {
     *("not-settled", "stalled", "console", "node-ended", "health-speed", "health-other", "osd-down", "osd-out", "pgs"),
     *("pgs-inactive", "pgs-mostly-inactive", "pgs-split", "recovery", "scrub", "snaptrim", "flag", "slow-ops"),
     *("monitors", "other-clients", "message-cap", "cluster-silent"),
-    *("cpu-taken", "steal", "retransmits", "nic-drops", "nic-errors", "clock-step"),
+    *("cpu-taken", "steal", "retransmits", "disordered", "nic-drops", "nic-errors", "clock-step"),
 }
 
 

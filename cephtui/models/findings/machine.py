@@ -60,6 +60,17 @@ RETRANSMITS = FindingKind(
     "network", source=_COUNTERS,
 )  # fmt: skip
 
+DISORDERED = FindingKind(
+    "disordered", "limits", "client", "out of order",
+    _timed(lambda values: f"{values['node']}: {_percent(values['disordered'] / max(1, values['received']))} of the TCP "
+           f"segments came out of order ({values['disordered']:,})"),
+    label=says("{node} out of order"),
+    why="A segment that was lost on its way, or that took a slower one, holds up all that came behind it. In a network "
+    "without faults hardly one in a thousand does.",
+    cure="look for the lossy link: ip -s link, ethtool -S INTERFACE, the switch's counters; of a bond, use a mode that "
+    "keeps the packets of a connection in order", source=_COUNTERS,
+)  # fmt: skip
+
 
 def _of_packets(values: Values) -> str:
     share = values["number"] / max(1, values["packets"])

@@ -38,8 +38,9 @@ def _cpus(use: MachineUse) -> str:
 
 
 def _tcp(use: MachineUse) -> str:
-    sent, resent = use.tcp_segments_sent, use.tcp_segments_resent or 0
-    return f"TCP {sent:,} segments sent, {resent:,} again" if sent else ""
+    sent, resent, disordered = use.tcp_segments_sent, use.tcp_segments_resent or 0, use.tcp_segments_disordered
+    late = f", {disordered:,} came out of order" if disordered else ""
+    return f"TCP {sent:,} segments sent, {resent:,} again{late}" if sent else ""
 
 
 def _traffic(use: MachineUse) -> str:

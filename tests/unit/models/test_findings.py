@@ -24,29 +24,18 @@ from tests.support.runs import run
 
 LEVELS = {
     "note": {
-        *(
-            "autoscale",
-            "compressible",
-            "clock",
-            "console",
-            "depth",
-            "flag",
-            "health-other",
-            "krbd",
-            "monitors",
-            "network-unknown",
-        ),
-        *("one-stream", "one-thread", "osd-counters", "osds", "partly-saved", "portion", "random-data", "raw-cut"),
-        *("rate-set", "residue", "slow-job", "space", "unkillable", "unsaved", "working-set", "zeros"),
+        *("autoscale", "clock", "compressible", "console", "depth", "flag", "health-other", "krbd", "monitors"),
+        *("network-unknown", "one-stream", "one-thread", "osd-counters", "osds", "partly-saved", "portion"),
+        *("random-data", "rate-set", "raw-cut", "residue", "slow-job", "space", "unkillable", "unsaved"),
+        *("working-set", "zeros"),
     },
     "limits": {
         *("above-ceiling", "caches", "client-cpu", "clock-step", "cluster-silent", "coarse", "compressed"),
-        *("cpu-taken", "errors", "errors-counted", "failed-ops", "file-system-cache", "kernel-errors", "nic-drops"),
-        *("nic-errors", "retransmits", "steal", "throttled"),
-        *("first-byte", "health-speed", "in-flight", "left-changed", "message-cap", "no-seconds", "node-ended"),
-        *("not-settled", "osd-down", "osd-out", "other-clients", "overrun", "pgs", "pgs-inactive", "pgs-split"),
-        *("rate-limited", "recovery", "scrub", "short", "slow-ops", "snaptrim", "stalled", "stuck", "unreadable"),
-        "unverified",
+        *("cpu-taken", "disordered", "errors", "errors-counted", "failed-ops", "file-system-cache", "first-byte"),
+        *("health-speed", "in-flight", "kernel-errors", "left-changed", "message-cap", "nic-drops", "nic-errors"),
+        *("no-seconds", "node-ended", "not-settled", "osd-down", "osd-out", "other-clients", "overrun", "pgs"),
+        *("pgs-inactive", "pgs-split", "rate-limited", "recovery", "retransmits", "scrub", "short", "slow-ops"),
+        *("snaptrim", "stalled", "steal", "stuck", "throttled", "unreadable", "unverified"),
     },
     "invalidates": {
         *("holes", "incomplete", "librbd-cache", "memory", "page-cache", "pgs-mostly-inactive", "thin"),

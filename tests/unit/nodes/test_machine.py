@@ -69,6 +69,7 @@ def test_the_use_is_what_the_counters_grew_by() -> None:
             "ceph": [20, 5],
             "run": [9],
             "tcp": [4000, 40],
+            "order": [2000, 7],
             "nic eth0": [5 << 20, 5000, 0, 3, 1 << 20, 1000, 2, 0],
             "nic eth1": [0, 7, 0, 0, 0, 0, 0, 0],
             "disk sda": [985],
@@ -84,6 +85,8 @@ def test_the_use_is_what_the_counters_grew_by() -> None:
         processes_running=8,
         tcp_segments_sent=4000,
         tcp_segments_resent=40,
+        tcp_segments_received=2000,
+        tcp_segments_disordered=7,
         packets=6007,
         received_bytes_per_second=5 << 20,
         sent_bytes_per_second=1 << 20,
@@ -344,6 +347,7 @@ def test_what_is_read_of_a_machine(tmp_path: Path) -> None:
     lines = ["Inter-|", " face |", *(f"{name:>6}: {numbers}" for name in ("lo", "eth0", "tap100i0"))]
     (tmp_path / "net" / "dev").write_text("\n".join(lines) + "\n")
     (tmp_path / "net" / "snmp").write_text("Tcp: a b\nTcp: 1 200 120000 -1 5 6 7 8 9 10 11 12 13 14 15\nUdp: 1 2\n")
+    (tmp_path / "net" / "netstat").write_text("TcpExt: A TCPOFOQueue B\nTcpExt: 1 77 2\nIpExt: C\nIpExt: 3\n")
     (tmp_path / "diskstats").write_text(
         "".join(f"   8 {at} {name} 1 2 3 4 5 6 7 8 9 {at}0 11\n" for at, name in enumerate(["sda", "sda1", "dm-0"], 1))
     )
@@ -359,7 +363,15 @@ def test_what_is_read_of_a_machine(tmp_path: Path) -> None:
         (tmp_path / str(pid)).mkdir()
         (tmp_path / str(pid) / "stat").write_text(f"{pid} ({name}) S {'0 ' * 10}700 10 0 0 20 {nice} 1\n")
     groups = moment_with(tmp_path).split("\x1f")[2:]
-    assert groups == ["run 7", "own 10 40", "others 700", "tcp 11 12", "nic eth0 1 2 3 4 9 10 11 12", "disk sda 10"]
+    assert groups == [
+        "run 7",
+        "own 10 40",
+        "others 700",
+        "tcp 11 12",
+        "order 10 77",
+        "nic eth0 1 2 3 4 9 10 11 12",
+        "disk sda 10",
+    ]
 
 
 def test_the_kernels_log_since_the_begin(tmp_path: Path) -> None:

@@ -82,6 +82,8 @@ def test_clean_nodes_have_no_findings() -> None:
                 "processes_running": chance.randrange(40),
                 "tcp_segments_sent": sent,
                 "tcp_segments_resent": sum(chance.random() < 0.0002 for _ in range(min(sent, 2000))),
+                "tcp_segments_received": sent,
+                "tcp_segments_disordered": chance.randrange(3) if sent < 2000 else int(sent * chance.uniform(0, 0.001)),
                 "packets": packets,
                 "nic_drops": {"eth0": chance.randrange(4)},
                 "clock_offset_seconds": -chance.expovariate(1 / 0.05),
@@ -160,6 +162,14 @@ def test_a_link_that_loses_segments(golden: Golden) -> None:
     machines = watched(60, (range(21, 41), LOSSY))
     (finding,) = findings(machines)
     assert (finding.code, finding.from_seconds, finding.to_seconds) == ("retransmits", 20, 40)
+    golden.same(finding.text)
+
+
+def test_a_link_that_loses_what_is_sent_to_the_node(golden: Golden) -> None:
+    lossy = {"tcp_segments_received": 300, "tcp_segments_disordered": 30}
+    machines = watched(60, (range(21, 41), lossy), tcp_segments_received=90000, tcp_segments_disordered=90)
+    (finding,) = findings(machines)
+    assert (finding.code, finding.from_seconds, finding.to_seconds) == ("disordered", 20, 40)
     golden.same(finding.text)
 
 
