@@ -4,7 +4,7 @@
 # Behind a mark with the run's token, which no tool prints, it has groups of words, with a control character before each
 # (nodes/machine.py). A group of what is missing or can't be read is left out. Nothing is forked in between.
 declare -A disks=()
-cpus=0 disordered=0 nics=' ' ceph='' log_end='' turn=0 family=()
+cpus=0 disordered=0 nics=' ' ceph='' log_end='' gone='' turn=0 family=()
 
 # what is looked up before the command begins
 look_around() {
@@ -24,12 +24,7 @@ look_around() {
         [ ! -e "/sys/class/net/$name/device" ] || nics+="$name "
     done
     # only where all processes are in sight, what is not theirs is that of other programs
-    if [ "$(readlink /proc/self/ns/pid)" = 'pid:[4026531836]' ] && read -r name </proc/1/comm; then
-        ceph=' '
-        for path in /proc/[0-9]*; do
-            read -r name <"$path/comm" && case $name in ceph-*|radosgw*) ceph+="${path##*/} " ;; esac
-        done
-    fi
+    [ "$(readlink /proc/self/ns/pid)" != 'pid:[4026531836]' ] || ! read -r _ </proc/1/comm || daemons_of_ceph
     lines_of /proc/net/netstat
     set -- ${lines[0]-}
     for ((disordered = $#; disordered > 0; disordered--)); do
@@ -37,6 +32,14 @@ look_around() {
     done
     mapfile -t log < <(dmesg)
     [ ${#log[@]} -eq 0 ] || log_end=${log[-1]}
+}
+
+daemons_of_ceph() {
+    local path name
+    ceph=' '
+    for path in /proc/[0-9]*; do
+        read -r name <"$path/comm" && case $name in ceph-*|radosgw*|rbd-*) ceph+="${path##*/} " ;; esac
+    done
 }
 
 # the lines of a file, none of one that can't be read
@@ -50,7 +53,7 @@ ticks_of() {
     local name=$1 pid line user=0 kernel=0
     shift
     for pid; do
-        read -r line <"/proc/$pid/stat" || continue
+        read -r line <"/proc/$pid/stat" || { [ "$name" = own ] || gone=yes; continue; }
         set -- ${line##*) }
         user=$((user + ${12:-0})) kernel=$((kernel + ${13:-0}))
     done
@@ -65,7 +68,7 @@ others_in_sight() {
     for path; do
         case $own in *" ${path##*/} "*) continue ;; esac
         read -r line <"$path/stat" || continue
-        case $line in *'(ceph-'*|*'(radosgw)'*) continue ;; esac
+        case $line in *'(ceph-'*|*'(radosgw)'*|*'(rbd-'*) continue ;; esac
         set -- ${line##*) }
         [ "${17:-0}" -gt 0 ] || user=$((user + ${12:-0}))  # of a lower priority it takes nothing from the command
     done
@@ -121,6 +124,7 @@ moment() {
     [ "$turn" -gt 3 ] && [ $((turn % 10)) -gt 0 ] || family_of "$1"  # it grows in the beginning, if at all
     if [ ${#family[@]} -gt 0 ]; then
         ticks_of own "${family[@]}"
+        [ -z "$gone" ] || [ $((turn % 10)) -gt 0 ] || daemons_of_ceph  # one may have been started again
         if [ -n "$ceph" ]; then ticks_of ceph $ceph; else others_in_sight; fi
     fi
     lines_of /proc/net/snmp

@@ -374,6 +374,21 @@ def test_what_is_read_of_a_machine(tmp_path: Path) -> None:
     ]
 
 
+def test_a_daemon_of_ceph_that_is_started_again_is_none_of_the_others(tmp_path: Path) -> None:
+    (tmp_path / "uptime").write_text("77.25 100.00\n")
+    (tmp_path / "4711" / "task" / "4711").mkdir(parents=True)
+    (tmp_path / "4711" / "task" / "4711" / "children").write_text("")
+    for pid, name, ticks in ((1, "systemd", 1), (20, "ceph-osd", 300), (21, "ceph-mon", 40), (22, "bash", 5)):
+        (tmp_path / str(pid)).mkdir(exist_ok=True)
+        (tmp_path / str(pid) / "comm").write_text(f"{name}\n")
+        (tmp_path / str(pid) / "stat").write_text(f"{pid} ({name}) S {'0 ' * 10}{ticks} 1 0\n")
+    first = "readlink() { echo 'pid:[4026531836]'; }"
+    again = f"rm {tmp_path}/20/stat; mv {tmp_path}/22 {tmp_path}/23; echo ceph-osd >{tmp_path}/23/comm"
+    after = f"{again}; record=; moment 4711; turn=10; record=; moment 4711"
+    groups = moment_with_log(tmp_path, first, f'moment 4711; printf %s "$record"; {after}').split("\x1f")
+    assert [group for group in groups if group.startswith("ceph")] == ["ceph 340 2", "ceph 45 2"]
+
+
 def test_the_kernels_log_since_the_begin(tmp_path: Path) -> None:
     """The newest errors; what was there before is none of the run's."""
     (tmp_path / "uptime").write_text("77.25 100.00\n")
