@@ -32,8 +32,14 @@ class Output:
     """Whether a file that exists is overwritten."""
 
 
+NOWHERE = Output("")
+"""The output of what is not shown by itself, but as a part of something else."""
+
+
 def emit(view: View, output: Output) -> None:
     """Print a view, or write it into a file; raises Refused, UsageError and StoreError."""
+    if output == NOWHERE:
+        return
     if output.form in _PRINTED:
         _PRINTED[output.form](view)
     else:

@@ -230,6 +230,35 @@ def check(**arguments: Any) -> int:
 
 
 @cli.command(
+    short_help="Measure what limits a cluster: links, OSDs, one I/O.",
+    epilog="""\b
+Examples:
+  cephtui ceilings --node pve1 --node pve2 --node pve3 --target rbd:bench
+  cephtui ceilings --node pve --dry-run
+  cephtui ceilings --node pve -o ceilings.html
+
+\b
+Exit codes:
+  0 ok, 1 the benchmark failed, 2 wrong usage, 3 refused, 4 stopped, lost, incomplete or not saved
+""",
+)
+@target_option
+@click.option("--again", is_flag=True, help="Measure what is known, too.")
+@measuring_options
+def ceilings(**arguments: Any) -> int:
+    """Measure what limits runs on a cluster, as far as it is not known, and show all that is.
+
+    It takes some two minutes with three nodes: each link between them in both directions (iperf3, public network), one
+    I/O in flight on the target, and what each OSD writes to its own store in blocks of 4 MiB and of 4 KiB; OSDs that
+    serve clients are left out without --shared-pool. It is kept with the cluster on this machine. What was measured
+    within 24 hours, or with the same NICs and disks, is known.
+    """
+    from cephtui.cli.commands.ceilings import measure_ceilings
+
+    return measure_ceilings(**arguments)
+
+
+@cli.command(
     short_help="Show what nodes have: tools, disks, OSDs, networks.",
     epilog="\b\nExamples:\n  cephtui nodes --node pve1 --node root@10.0.0.2\n  cephtui nodes rados-write --node pve\n"
     "  cephtui nodes --node pve --json",

@@ -311,6 +311,24 @@ class LinkRow(Model):
     """Whether the link is the slowest of several that were measured alike."""
 
 
+class KnownCeiling(Model):
+    """What was measured of a cluster once, and limits runs on it; figures are in their base unit."""
+
+    event: Literal["ceiling"] = "ceiling"
+    schema_version: int = SCHEMA_VERSION
+    fsid: Annotated[Name, NamesOf("fsid")]
+    limit: Literal["network", "OSDs", "depth"]
+    what: Line
+    """``pve1 to pve2, public network``, ``osd.0, 4.00 MiB writes``, ``randwrite 4k on rbd:bench from pve1``."""
+    figure: Literal["bandwidth_bytes", "iops", "latency_mean_seconds"]
+    value: float
+    measured_at: AwareDatetime
+    session: Name
+    run: int
+    why_unused: Line = ""
+    """Why a run that begins now does not count it; empty where it does."""
+
+
 class Estimated(Model):
     """A figure of the runs at one point of a curve, in its base unit."""
 

@@ -220,6 +220,7 @@ def schema() -> dict[str, Any]:
         ImportedPart,
         Info,
         KneeRow,
+        KnownCeiling,
         LinkRow,
         MatrixCell,
         NodeRow,
@@ -232,7 +233,9 @@ def schema() -> dict[str, Any]:
 
     lines: Any = Plan | Sample | ClusterSample | NodeSample | OsdSample | NodeEnded | Run | Mark
     lines |= SessionRow | PresetRow | SuiteRow | NodeRow | HostRow | Info | Difference | Figure | MatrixCell
-    lines |= LinkRow | Verdict | Conclusion | Expected | ImportedFile | ImportedPart | CurvePointRow | KneeRow
+    lines |= (
+        KnownCeiling | LinkRow | Verdict | Conclusion | Expected | ImportedFile | ImportedPart | CurvePointRow | KneeRow
+    )
     lines |= StudyRow | ConcludedRow
     return {
         "title": "cephtui events",

@@ -2,13 +2,14 @@
 
 Each object is on the hosts of its copies or chunks with equal probability. What a host sends and what it receives is
 as it was measured before the run, else as fast as its NIC. Either end may be what limits a link: of the links of a
-host in one direction the fastest counts, and for a host that is no client only where its other end can do more.
+host in one direction that were measured together the fastest counts, and for a host that is no client only where its
+other end can do more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import product
 from typing import TypeAlias
 
@@ -30,6 +31,8 @@ from cephtui.models import ClusterEnvironment, ClusterLink, HostNics, Run
 
 VALID_FOR = timedelta(hours=24)
 """How long before a run something may have been measured, if it is not known to be still the same."""
+_ONE_LOOK = timedelta(hours=1)
+"""How long it takes at most to measure all links between some hosts."""
 _NEARLY = 0.8
 """The share of a speed from which on a link is about as fast."""
 _MTU, _HEADERS, _FRAME = 1500, 52, 38
@@ -111,16 +114,16 @@ def _clients(traffic: Traffic) -> str:
 
 
 def _traffic(run: Run, direction: str) -> Traffic | None:
-    """The way of the data; None where the hosts of the pool are not known, or clients are on hosts with any copies."""
+    """The way of the data; where it is not known between OSD hosts, that of clients elsewhere, else None."""
     cluster = run.cluster
     clients = tuple(dict.fromkeys(short_name(host_name(run, node)) for node in node_names(run)))
     if cluster is None or not cluster.osds_by_host:
         return None
     hosts = {short_name(host): number for host, number in cluster.osds_by_host.items()}
     copies, chunks = cluster.pool.get("size"), data_chunks(cluster)
-    if not isinstance(copies, int) or chunks is None or not 2 <= len(hosts) >= copies:
+    if not isinstance(copies, int):
         return None
-    if cluster.failure_domain != "host":
+    if cluster.failure_domain != "host" or chunks is None or not 2 <= len(hosts) >= copies:
         return None if hosts.keys() & set(clients) else Traffic(direction, clients, {}, 0.0)
     internal = internal_bytes(direction, copies, chunks)
     return Traffic(direction, clients, _shares(hosts, copies), internal, bool(cluster.networks_apart))
@@ -169,7 +172,7 @@ class _Speeds:
         self._why: dict[_End, str] = {}
         """Why the newest of those that may not be used is none of them."""
         for link in links:
-            why = _why_unusable(link, run, self._nics)
+            why = why_unusable(link, run.started_at, self._nics)
             for way in WAYS:
                 near, far = _ends(link, way)
                 if why:
@@ -179,7 +182,7 @@ class _Speeds:
 
     def of(self, host: str, way: Way, network: Network, *, is_client: bool) -> _HostSpeed:
         """The speed of a host as it was measured, else that of its NIC."""
-        links = self._usable.get((host, way, network), {})
+        links = _of_one_look(self._usable.get((host, way, network), {}))
         far = max(links, key=lambda far: links[far].bandwidth_bytes, default="")
         if not far or not (is_client or self._is_of_host(links[far], way)):
             return _nic_speed(self._nics.get(host), self._why.get((host, way, network), ""))
@@ -203,19 +206,29 @@ class _Speeds:
         )
 
 
+def _of_one_look(links: Mapping[str, ClusterLink]) -> Mapping[str, ClusterLink]:
+    """The links of a host that were measured with the newest of them: what was measured before may be no more so."""
+    newest = max(links.values(), key=lambda link: link.measured_at, default=None)
+    return {
+        far: link
+        for far, link in links.items()
+        if newest and link.session == newest.session and newest.measured_at - link.measured_at <= _ONE_LOOK
+    }
+
+
 def _ends(link: ClusterLink, way: Way) -> tuple[str, str]:
     """The host that sends or receives, then the other."""
     source, destination = short_name(link.source), short_name(link.destination)
     return (source, destination) if way == "sends" else (destination, source)
 
 
-def _why_unusable(link: ClusterLink, run: Run, nics: Mapping[str, HostNics | None]) -> str:
-    """Why a link that was measured before a run says nothing of it; empty where it does."""
+def why_unusable(link: ClusterLink, at: datetime, nics: Mapping[str, HostNics | None]) -> str:
+    """Why a link that was measured before a time says nothing of it; empty where it does. ``nics`` are by host."""
     ends = ((short_name(link.source), link.source_nics), (short_name(link.destination), link.destination_nics))
     if any(saved and nics.get(host) not in (None, saved) for host, saved in ends):
         return "before a NIC changed"
     is_same = all(saved and saved.bits_per_second and nics.get(host) for host, saved in ends)
-    if not is_same and run.started_at - link.measured_at > VALID_FOR:
+    if not is_same and at - link.measured_at > VALID_FOR:
         return "more than 24 h before, and not with NICs that are known to be the same"
     return ""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 
 from cephtui.analysis.detectors.bounds import placed_rate
 from cephtui.analysis.detectors.network import VALID_FOR, copies_text, data_chunks
@@ -87,16 +88,19 @@ def rates_before(run: Run, runs: Iterable[Run], kept: Iterable[OsdRates] = ()) -
     """What was measured of OSDs before a run began, the newest first: valid for a day, or for the same disks."""
     own = [rates for other in runs if (rates := osd_rates(other))]
     by_origin = {(rates.session, rates.run): rates for rates in [*kept, *own]}
-    before = [rates for rates in by_origin.values() if rates.measured_at < run.started_at and _is_valid(rates, run)]
+    disks = run.cluster.disk_by_osd if run.cluster else {}
+    before = [rates for rates in by_origin.values() if rates.measured_at < run.started_at]
+    before = [rates for rates in before if is_valid(rates, run.started_at, disks)]
     return sorted(before, key=lambda rates: rates.measured_at, reverse=True)
 
 
-def _is_valid(rates: OsdRates, run: Run) -> bool:
-    disks = run.cluster.disk_by_osd if run.cluster else {}
-    if any(osd in rates.disks and rates.disks[osd] != disk for osd, disk in disks.items() if osd in rates.rates):
+def is_valid(rates: OsdRates, at: datetime, disks: Mapping[str, str]) -> bool:
+    """Whether rates that were measured before a time still hold; ``disks`` are those of the OSDs then, if known."""
+    both = {osd: disk for osd, disk in disks.items() if osd in rates.rates}
+    if any(osd in rates.disks and rates.disks[osd] != disk for osd, disk in both.items()):
         return False
-    is_same = bool(disks) and all(rates.disks.get(osd) == disks.get(osd) for osd in rates.rates if osd in disks)
-    return is_same or run.started_at - rates.measured_at <= VALID_FOR
+    is_same = bool(both) and all(osd in rates.disks for osd in both)
+    return is_same or at - rates.measured_at <= VALID_FOR
 
 
 def osd_limit(run: Run, direction: str, benches: Sequence[OsdRates]) -> OsdLimit | None:

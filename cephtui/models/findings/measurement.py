@@ -248,14 +248,9 @@ def _above(values: Values) -> str:
     )
 
 
-_MEASURE_AGAIN = {
-    "network": "measure the links again: cephtui run network --target 'host:*'",
-    "OSDs": "measure the OSDs again: cephtui run osd-write --target 'osd:*'",
-}
 ABOVE_CEILING = FindingKind(
     "above-ceiling", "limits", "measurement", "above its ceiling", _above,
     why="Nothing is faster than what it passes through: either not all of the figure has passed it, as with caches, "
     "compressed or thin data, or the ceiling is wrong, as where it was measured while something else held it back.",
-    cure="measure again what the ceiling rests on: links, OSDs, or the same with one I/O in flight",
-    cured=lambda values: _MEASURE_AGAIN.get(values.get("limit", ""), "measure the same with one I/O in flight again"),
+    cure="measure again what the ceiling rests on: cephtui ceilings --again",
 )  # fmt: skip

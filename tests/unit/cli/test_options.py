@@ -119,6 +119,8 @@ REFUSED = [
     ("check", STUDY, "--format", "md", "--json"),
     ("check", STUDY, "--force"),
     ("provisioned", "--volume", "file:/x=5", "--json", "-o", "x.md"),
+    ("ceilings", "--set", "runtime=5"),
+    ("ceilings", "--drop-caches"),
 ]  # fmt: skip
 
 

@@ -28,7 +28,7 @@ from tests.support import documented, documented_machine
 from tests.support.documented import Command, Page
 from tests.support.documented_machine import Answer, Machine
 
-MEASURING = {"run", "check", "provisioned"}
+MEASURING = {"run", "check", "provisioned", "ceilings"}
 """Verbs that put load on nodes: they are run with --dry-run where they would."""
 SCREENS = {None, "demo", "replay", "watch", "serve"}
 """What opens the console, or a page in a browser; here up to there."""

@@ -292,7 +292,7 @@ def test_the_schema_is_json_and_tells_events_apart() -> None:
     }
     events |= {"NodeEnded": "node-ended"}
     events |= {"SessionRow": "session", "PresetRow": "preset", "SuiteRow": "suite", "NodeRow": "node", "Info": "info"}
-    events |= {"HostRow": "host"}
+    events |= {"HostRow": "host", "KnownCeiling": "ceiling"}
     events |= {"Difference": "difference", "Figure": "figure", "MatrixCell": "cell", "LinkRow": "link"}
     events |= {"ImportedFile": "file", "ImportedPart": "part", "CurvePointRow": "point", "KneeRow": "knee"}
     events |= {"StudyRow": "study", "ConcludedRow": "concluded"}

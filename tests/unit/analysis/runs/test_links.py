@@ -297,6 +297,16 @@ def test_the_newest_valid_measurement_counts_and_never_the_fastest() -> None:
     assert older.at_most == network.at_most, "a run of the session counts by the same rule"
 
 
+def test_what_a_host_sends_is_what_it_sent_when_that_was_last_measured() -> None:
+    """A fast link to another host that was measured earlier says nothing of what it sends now."""
+    earlier = kept_link(8 * GBIT, 3 * HOUR, destination="pve3")
+    slow = kept_link(0.7 * GBIT, HOUR, session="now", run=1)
+    assert of_network(both_known(), links=[earlier, slow]).at_most == pytest.approx(0.75 * 0.7 * GBIT)
+    beside = kept_link(0.8 * GBIT, HOUR + timedelta(minutes=5), session="now", destination="pve3")
+    both = of_network(both_known(), links=[earlier, slow, beside])
+    assert both.at_most == pytest.approx(0.75 * 0.8 * GBIT), "the other end of the slow one may be slow"
+
+
 @pytest.mark.parametrize(
     ("link", "is_valid"),
     [

@@ -29,7 +29,7 @@ from cephtui.models import Finding, Mark, MeasuredVolume, Promise
 from cephtui.models.expectation import Expected
 from cephtui.models.findings import KINDS
 from cephtui.models.inventory import Disk, Nic
-from cephtui.models.rows import NodeRow, PresetRow, SessionRow, SuiteRow, SuiteStepRow
+from cephtui.models.rows import KnownCeiling, NodeRow, PresetRow, SessionRow, SuiteRow, SuiteStepRow
 from cephtui.presets import headline_metric
 from cephtui.reports.blocks import (
     Bar,
@@ -54,6 +54,7 @@ from cephtui.reports.blocks import (
 from cephtui.reports.render import FORMATS
 from cephtui.reports.render.gfm import inline
 from cephtui.reports.render.rich import draw
+from cephtui.reports.views.ceilings import ceilings_view
 from cephtui.reports.views.comparison import comparison_view
 from cephtui.reports.views.curve import curves_of, curves_view
 from cephtui.reports.views.expected import expected_view
@@ -194,6 +195,18 @@ def of_kinds(*codes: str) -> View:
     return kinds_view(rows, in_full=len(rows) == 1)
 
 
+def known(limit: str, what: str, figure: str, value: float, why: str = "") -> KnownCeiling:
+    fields = {"limit": limit, "what": what, "figure": figure, "value": value, "why_unused": why}
+    return KnownCeiling.model_validate({"fsid": "f", "measured_at": STARTED, "session": "s", "run": 1, **fields})
+
+
+CEILINGS = [
+    known("network", "a to b, public network", "bandwidth_bytes", 125e6, "before a NIC changed"),
+    known("OSDs", "osd.0, 4.00 KiB writes", "iops", 900.0),
+    known("depth", "randread 4k on rbd:x from a, read with one in flight", "latency_mean_seconds", 0.001),
+]
+
+
 VIEWS: Mapping[str, Callable[[], View]] = {
     "host": lambda: host_view(list(rows_of(examined("pve8", TOOLS | CEPH, HEALTHY)).values())),
     "presets": of_listing,
@@ -205,6 +218,7 @@ VIEWS: Mapping[str, Callable[[], View]] = {
     "judgement": of_judgement,
     "versus": of_versus,
     "curve": of_curve,
+    "ceilings": lambda: ceilings_view(CEILINGS, STARTED + timedelta(hours=30)),
     "links": lambda: links_view(links_of(TRIANGLE), "s"),
     "expected": of_expected,
     "volumes": of_volumes,

@@ -1,0 +1,130 @@
+"""``cephtui ceilings``: what would limit runs on a cluster is measured, as far as it is not known, and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+
+from cephtui.analysis.detectors.ceiling import ClusterRecords
+from cephtui.analysis.detectors.network import short_name
+from cephtui.analysis.detectors.records import (
+    ClusterNow,
+    blocks_missing,
+    is_latency_known,
+    known_ceilings,
+    nodes_to_reach,
+)
+from cephtui.analysis.runs.links import nics_of
+from cephtui.cli.choice import chosen_nodes, find_catalogue
+from cephtui.cli.emit import NOWHERE, emit
+from cephtui.cli.errors import Refused
+from cephtui.cli.options import Measuring, refuse_options
+from cephtui.cli.prompts import connect, patiently
+from cephtui.cli.work import NamedSteps, Work, measure, study_of_steps
+from cephtui.exit_codes import EXIT_REFUSED, WORST
+from cephtui.frozen import dataclass
+from cephtui.models import Node
+from cephtui.models.study import RUNS
+from cephtui.nodes.transport import TransportError
+from cephtui.paths import sessions_dir
+from cephtui.presets import Choice, choose
+from cephtui.reports.views.ceilings import ceilings_view
+from cephtui.running.runner import Runner
+from cephtui.sessions.cluster_records import kept_records
+from cephtui.suites import SuiteStep
+from cephtui.terminal import say
+
+NETWORK, OSD_WRITE, LATENCY = "network", "osd-write", "latency"
+"""The presets with which it is measured."""
+_LINK_SECONDS, _OSD_SECONDS, _LATENCY_SECONDS = 3, 15, 15
+_BLOCKS = {4 << 20: "4M", 4096: "4k"}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is measured together, and asked about together."""
+
+    preset: str
+    options: tuple[dict[str, Choice], ...]
+    """Those of each step of it that are not as in the preset."""
+    targets: tuple[str, ...]
+    is_optional: bool = False
+    """Whether it is left out where a guard refuses it: OSDs that serve clients."""
+
+
+def measure_ceilings(target: str | None, again: bool, options: Measuring) -> int:
+    """Measure what is not known, or all of it ``again``, and print all that is known then; the exit code."""
+    refuse_options(("--set", "--drop-caches"), "does not go with ceilings, which are measured in one way")
+    nodes = chosen_nodes(options.where)
+    now = _now(nodes, options.where.ceph_node)
+    session, codes = options.session or f"ceilings-{now.at:%Y%m%d-%H%M%S}", [0]
+    output = options.output if options.as_json else NOWHERE  # of the runs only their progress is shown
+    records = ClusterRecords() if again else kept_records(sessions_dir(), now.fsid)
+    for part in parts_missing(records, now, target):
+        code = _measured(part, nodes, replace(options, session=session, output=output))
+        codes.append(0 if part.is_optional and code == EXIT_REFUSED else code)
+    if not options.dry_run:
+        at = datetime.now(UTC)
+        known = known_ceilings(kept_records(sessions_dir(), now.fsid), replace(now, at=at))
+        emit(ceilings_view(known, at), options.output)
+    return max(codes, key=WORST.index)
+
+
+def parts_missing(records: ClusterRecords, now: ClusterNow, target: str | None) -> Iterator[Part]:
+    """What is not known, in the order in which it is measured; says what is known, and what can't be measured."""
+    reached = nodes_to_reach(records, now)
+    if len(set(now.hosts.values())) < 2:
+        say("links: not measured on one host: name others with --node")
+    elif reached:
+        yield Part(NETWORK, ({"runtime": _LINK_SECONDS},), tuple(f"host:{node}" for node in reached))
+    else:
+        say("links: known")
+    if target is None:
+        say("one I/O in flight: not measured without --target")
+    elif is_latency_known(records, now, LATENCY, target):
+        say(f"one I/O in flight on {target}: known")
+    else:
+        yield Part(LATENCY, ({"runtime": _LATENCY_SECONDS},), (target,))
+    if missing := blocks_missing(records, now, tuple(_BLOCKS)):
+        sizes: list[dict[str, Choice]] = [{"block-size": _BLOCKS[block], "runtime": _OSD_SECONDS} for block in missing]
+        yield Part(OSD_WRITE, tuple(sizes), ("osd:*",), is_optional=True)
+    else:
+        say("OSDs: known")
+
+
+def _measured(part: Part, nodes: Sequence[Node], options: Measuring) -> int:
+    """The exit code; where it is refused, which is said, others may be measured nevertheless."""
+    try:
+        return measure(partial(_work, part, nodes, options), options)
+    except Refused as error:
+        say(str(error))
+        return EXIT_REFUSED
+
+
+def _work(part: Part, nodes: Sequence[Node], options: Measuring, runner: Runner, stack: ExitStack) -> Work:
+    (preset,) = choose(find_catalogue(), [part.preset])
+    steps = [SuiteStep(preset, preset.name, changed) for changed in part.options]
+    study, _ = study_of_steps(steps, nodes, NamedSteps((), part.targets), options, stack, RUNS, {})
+    return Work(study)
+
+
+def _now(nodes: Sequence[Node], ceph_node: str | None) -> ClusterNow:
+    """The cluster of the nodes, with their NICs and its disks; raises Refused."""
+    with Runner(sessions_dir()) as runner:
+        states = connect(runner, nodes)
+        if problem := next((state.problem for state in states if state.problem), None):
+            raise Refused(problem)
+        environments = {state.node.name: state.environment for state in states}
+        asking = next((state.node for state in states if state.node.name == ceph_node), states[0].node)
+        try:
+            fsid, disks = patiently(runner.nodes.cluster_disks(asking), "asking the cluster ...")
+        except TransportError as error:
+            raise Refused(str(error)) from None
+    if not fsid:
+        raise Refused(f"{asking.name}: it can't ask a cluster: name one that can with --ceph-node")
+    hosts = {name: (known.hostname if known else None) or name for name, known in environments.items()}
+    nics = {short_name(hosts[name]): nics_of(known) for name, known in environments.items()}
+    return ClusterNow(fsid, datetime.now(UTC), hosts, nics, disks)
