@@ -12,7 +12,7 @@ from itertools import permutations
 from cephtui import units
 from cephtui.analysis.detectors.ceiling import ClusterRecords
 from cephtui.analysis.detectors.network import VALID_FOR, short_name, why_unusable
-from cephtui.analysis.detectors.osds import is_valid
+from cephtui.analysis.detectors.osd_limit import is_valid
 from cephtui.analysis.runs.batches import node_names
 from cephtui.analysis.runs.facts import load_of
 from cephtui.frozen import dataclass

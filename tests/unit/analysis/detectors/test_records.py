@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cephtui.analysis.detectors.ceiling import ClusterRecords, one_in_flight
-from cephtui.analysis.detectors.osds import osd_rates
+from cephtui.analysis.detectors.osd_limit import osd_rates
 from cephtui.analysis.detectors.records import (
     ClusterNow,
     blocks_missing,
