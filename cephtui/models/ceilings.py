@@ -13,6 +13,9 @@ from cephtui.models.metrics import BY_NAME, Metric
 Limit: TypeAlias = Literal["the rate that is set", "rbd_qos", "network", "OSDs", "depth", "client CPU", "disk"]
 _SET: frozenset[str] = frozenset(("the rate that is set", "rbd_qos"))
 """Limits that the user sets: once reached they come first, whatever else is near."""
+_PASSED: frozenset[str] = frozenset(("network", "OSDs"))
+"""What all of the data passes. An I/O may be faster with others in flight than it is alone: of the depth it is no sign
+of a fault."""
 LIMITED = 0.9
 """The share of a ceiling from which on it limits the run."""
 NEAR = 0.5
@@ -69,5 +72,4 @@ class Ceiling(Model):
     @property
     def is_exceeded(self) -> bool:
         """Whether the run is above it, which shows that the figure or the ceiling is wrong."""
-        is_bound = not (self.is_estimate or self.is_set or self.is_itself)
-        return is_bound and self.share > TOO_GOOD
+        return self.limit in _PASSED and not self.is_estimate and self.share > TOO_GOOD

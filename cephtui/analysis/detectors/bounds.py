@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from cephtui.frozen import dataclass
@@ -28,6 +29,8 @@ class Traffic:
     """By OSD host the share of all bytes for which it is the primary; together 1. No two copies are on one host."""
     internal: float
     """Bytes that OSDs send each other for each byte of a client."""
+    others: Mapping[str, float] = field(default_factory=dict)
+    """By OSD host the share of all copies or chunks but the primary's; where it is empty the ``shares``."""
     has_cluster_network: bool = False
     """Whether the OSDs have another network for themselves."""
 
@@ -45,10 +48,15 @@ class Traffic:
         """Whether it is a client that sends or receives its own data there."""
         return (way, network) == (self.way_of_clients, "public") and host in self.clients
 
-    @property
-    def internal_beside(self) -> float:
-        """The bytes between OSDs, for each byte of a client, that pass the links of the clients too."""
-        return 0.0 if self.has_cluster_network else self.internal
+    def between_osds(self, host: str, way: Way) -> float:
+        """The bytes that a host's OSDs send to others, or receive, for each byte of a client: primaries send copies."""
+        is_primary = (way == "sends") == (self.direction == "write")
+        shares = self.shares if is_primary else self.others or self.shares
+        return shares.get(host, 0.0) * self.internal
+
+    def beside(self, host: str, way: Way) -> float:
+        """Those of them that pass the links of the clients too."""
+        return 0.0 if self.has_cluster_network else self.between_osds(host, way)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,38 +86,41 @@ def network_bounds(traffic: Traffic, speed: Speed) -> Iterator[NetworkBound]:
     """
     if bound := _bound_of_clients(traffic, speed):
         yield bound
-    for host, share in traffic.shares.items():
+    for host in traffic.shares:
         network: Network = "cluster" if traffic.has_cluster_network else "public"
         for way in WAYS:
-            if traffic.internal and share and (link := speed(host, way, network)):
-                yield NetworkBound(link / (share * traffic.internal), (host,), way, network)
+            between_osds, link = traffic.between_osds(host, way), speed(host, way, network)
+            if between_osds and link:
+                yield NetworkBound(link / between_osds, (host,), way, network)
         if (rate := _rate_of_host(traffic, host, speed)) is not None:
             yield NetworkBound(rate, (host,), traffic.way_of_hosts)
 
 
 def _bound_of_clients(traffic: Traffic, speed: Speed) -> NetworkBound | None:
     """The sum of what the clients can have, each by its own link: an OSD host has its share of the data itself."""
-    rate, internal = 0.0, 0.0
+    rate, internal, way = 0.0, 0.0, traffic.way_of_clients
     for client in traffic.clients:
-        link, share = speed(client, traffic.way_of_clients, "public"), traffic.shares.get(client, 0.0)
+        link, share = speed(client, way, "public"), traffic.shares.get(client, 0.0)
         if link is None or share >= 1:
             return None
         rate += link / (1 - share)
-        internal += share * traffic.internal_beside / (1 - share)
-    return NetworkBound(rate / (1 + internal), traffic.clients, traffic.way_of_clients)
+        internal += traffic.beside(client, way) / (1 - share)
+    return NetworkBound(rate / (1 + internal), traffic.clients, way)
 
 
 def _rate_of_host(traffic: Traffic, host: str, speed: Speed) -> float | None:
     """The rate at which an OSD host's link is full of what it exchanges with clients elsewhere, and with OSDs."""
-    link, share, beside = speed(host, traffic.way_of_hosts, "public"), traffic.shares[host], traffic.internal_beside
-    if link is None or not share:
+    share, way = traffic.shares[host], traffic.way_of_hosts
+    link, passes = speed(host, way, "public"), share + traffic.beside(host, way)
+    if link is None or not passes:
         return None
     if host not in traffic.clients:
-        return link / (share * (1 + beside))
+        return link / passes
     own = speed(host, traffic.way_of_clients, "public")
     if own is None or len(traffic.clients) == 1 or share >= 1:
         return None  # for all that is known the load is its own
-    return (link + share * own / (1 - share)) / (share * (1 + beside + share * beside / (1 - share)))
+    beside_own = traffic.beside(host, traffic.way_of_clients)
+    return (link + share * own / (1 - share)) / (passes + share * beside_own / (1 - share))
 
 
 def placed_rate(capacities: Sequence[float], pgs: Sequence[int], pg_num: int) -> float:

@@ -100,7 +100,6 @@ def above_ceilings(ceilings: Iterable[Ceiling]) -> list[Finding]:
         ABOVE_CEILING.found(
             limit=ceiling.limit,
             direction=ceiling.direction,
-            metric=ceiling.metric,
             measured=ceiling.measured,
             at_most=ceiling.at_most,
             basis=ceiling.basis,

@@ -1,6 +1,6 @@
 """What the network lets through at most, for the way that a load takes: clients send writes and receive reads. Pure.
 
-Each object is on the hosts of its copies or chunks with equal probability. What a host sends and what it receives is
+An object is on a host with the probability that its number of OSDs gives it. What a host sends and what it receives is
 as it was measured before the run, else as fast as its NIC. Either end may be what limits a link: of the links of a
 host in one direction that were measured together the fastest counts, and for a host that is no client only where its
 other end can do more.
@@ -125,18 +125,22 @@ def _traffic(run: Run, direction: str) -> Traffic | None:
         return None
     if cluster.failure_domain != "host" or chunks is None or not 2 <= len(hosts) >= copies:
         return None if hosts.keys() & set(clients) else Traffic(direction, clients, {}, 0.0)
-    internal = internal_bytes(direction, copies, chunks)
-    return Traffic(direction, clients, _shares(hosts, copies), internal, bool(cluster.networks_apart))
+    internal, shares = internal_bytes(direction, copies, chunks), _shares(hosts)
+    return Traffic(direction, clients, shares, internal, _others(shares, copies), bool(cluster.networks_apart))
 
 
-def _shares(osds_by_host: Mapping[str, int], copies: int) -> dict[str, float]:
-    """By host the share of all objects for which it is the primary; no host has more than one copy of each."""
+def _shares(osds_by_host: Mapping[str, int]) -> dict[str, float]:
+    """By host the share of all objects for which it is the primary: that of the OSDs that it has."""
     osds = sum(osds_by_host.values()) or 1
-    copies_on = {host: min(1.0, copies * number / osds) for host, number in osds_by_host.items()}
-    if copies == len(osds_by_host):
-        copies_on = dict.fromkeys(osds_by_host, 1.0)
-    placed = sum(copies_on.values()) or 1.0
-    return {host: number / placed for host, number in copies_on.items()}
+    return {host: number / osds for host, number in osds_by_host.items()}
+
+
+def _others(shares: Mapping[str, float], copies: int) -> dict[str, float]:
+    """By host the share of all other copies or chunks: no host has more than one of an object."""
+    on_all = copies == len(shares)
+    others = {host: (1.0 if on_all else min(1.0, copies * share)) - share for host, share in shares.items()}
+    placed = sum(others.values())
+    return {host: number / placed for host, number in others.items()} if placed > 0 else {}
 
 
 def data_chunks(cluster: ClusterEnvironment) -> int | None:

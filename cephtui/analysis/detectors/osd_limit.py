@@ -2,7 +2,8 @@
 
 For small random writes it is their number that counts, as an OSD measures it of itself or as it was benched, for large
 ones their bytes, and between them the smaller bound. OSDs that share a disk share what it can do: benched one after the
-other, the disk can do about what the fastest of them did. For reads there is no such figure.
+other, the disk can do about what the fastest of them did. Small writes are an estimate: a bench makes an object of
+each, which is not what clients do. For reads there is no such figure.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ def _limit(cluster: ClusterEnvironment, metric: Metric, all_rates: Iterable[_Rat
     shared = len(used) < len(cluster.pgs_by_osd)
     on_disks = f" on {len(used)} disk{'s' * (len(used) > 1)}" if shared else ""
     basis = f"{len(cluster.pgs_by_osd)} OSDs{on_disks}, {rates.origin}, {pg_num} PGs, {copies_text(cluster)}"
-    return OsdLimit(metric, at_most, basis, is_estimate=shared and not rates.together)
+    return OsdLimit(metric, at_most, basis, is_estimate=metric is _IOPS or (shared and not rates.together))
 
 
 def _of_bench(bench: OsdRates, metric: Metric, run: Run) -> _Rates:

@@ -34,8 +34,13 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
             "at_most": 9.6e6,
             "basis": "from 1 of 3 OSD hosts, size 2, pve1 sends: 76.5 Mbit/s to pve2",
         },
-        {"limit": "OSDs", "direction": "write", "metric": "iops", "measured": 3e4, "at_most": 2e4, "basis": "3 OSDs"},
-        {"limit": "depth", "direction": "read", "metric": "iops", "measured": 3e4, "at_most": 2e4, "basis": "#1"},
+        {
+            "limit": "OSDs",
+            "direction": "write",
+            "measured": 3e8,
+            "at_most": 2e8,
+            "basis": "3 OSDs, what each wrote in #1",
+        },
     ),
     "stalled": (
         {"seconds": 4.0, "everywhere": True, "mark": "osd.1 frozen", "marked_seconds": 16.0},

@@ -240,11 +240,9 @@ ERRORS_COUNTED = FindingKind(
 
 
 def _above(values: Values) -> str:
-    text = units.iops if values["metric"] == "iops" else units.bandwidth
-    figure = "IOPS" if values["metric"] == "iops" else "bandwidth"
-    return (
-        f"{values['direction']} {figure} {text(values['measured'])} is above its ceiling by the {values['limit']}, "
-        f"{text(values['at_most'])} ({values['basis']})"
+    return worded(
+        "{direction} bandwidth {measured:bandwidth} is above its ceiling by the {limit}, {at_most:bandwidth} ({basis})",
+        values,
     )
 
 

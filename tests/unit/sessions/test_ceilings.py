@@ -84,20 +84,30 @@ def test_an_imported_run_has_none_and_no_session_is_no_fault(tmp_path: Path) -> 
     assert "network" in limits(ceilings_of(tmp_path / "no-session", deep()))
 
 
-def test_above_a_ceiling_a_run_is_suspect(tmp_path: Path) -> None:
-    above = with_ceilings(tmp_path / "s", deep())
-    assert [finding.code for finding in above.findings] == ["above-ceiling"]
+def large(bandwidth: float, **changes: Any) -> Run:
+    options = {"rw": "write", "bs": "4M", "iodepth": 64}
+    return wrote(9, bandwidth / (4 << 20), bandwidth=bandwidth, cluster=IN_CLUSTER, options=options, **changes)
+
+
+def test_above_what_all_data_passes_a_run_is_suspect(tmp_path: Path) -> None:
+    keep_records(tmp_path / "sessions", of_hosts(one_way(1, "a", "b", GBIT)), FSID)
+    directory = saved(tmp_path, benched(1, 80e6, 80e6, 80e6))
+    codes = [finding.code for finding in with_ceilings(directory, large(150e6)).findings]
+    assert codes == ["above-ceiling", "above-ceiling"], "of the OSDs and of the network"
+    above = with_ceilings(directory, large(90e6))
     assert (above.validity, above.findings[0].values["limit"]) == ("SUSPECT", "OSDs")
-    near = wrote(9, 20_500, cluster=IN_CLUSTER)
-    assert with_ceilings(tmp_path / "s", near).validity == "VALID", "within what measuring it costs"
+    assert with_ceilings(directory, large(83e6)).validity == "VALID", "within what measuring it costs"
 
 
 def test_what_is_no_bound_is_not_exceeded(tmp_path: Path) -> None:
+    """A rate that is set, the run itself, an estimate, and what one I/O takes while nothing else is in flight."""
     options = {"rw": "randwrite", "bs": "4k", "iodepth": 64, "rate_iops": 50}
-    rate = wrote(9, 100, cluster=None, options=options)
-    assert with_ceilings(tmp_path / "s", rate).findings == ()
+    directory = saved(tmp_path, alone(1, 0.01, cluster=None))
     itself = alone(9, 0.001, cluster=None, summary=Summary(write=total(iops=1000.0)))
-    assert with_ceilings(tmp_path / "s", itself).findings == ()
+    for run in (wrote(9, 100, cluster=None, options=options), itself, deep(), wrote(9, 30_000, cluster=None)):
+        limited = with_ceilings(directory, run)
+        assert limited.ceilings
+        assert limited.findings == ()
 
 
 # ---------------------------------------------------------------------------------------------- of other sessions

@@ -69,7 +69,7 @@ def rate(hosts: int, coding: tuple[int, int], clients: int, direction: str, *, a
         tuple(names[:clients]) if clients else tuple(f"client{number}" for number in range(2 * hosts)),
         dict.fromkeys(names, 1 / hosts),
         internal_bytes(direction, copies, chunks),
-        apart,
+        has_cluster_network=apart,
     )
     return min(bound.rate for bound in network_bounds(traffic, lambda *end: LINK))
 
@@ -216,10 +216,23 @@ def test_all_hosts_and_hosts_elsewhere() -> None:
 
 
 def test_a_host_with_more_osds_is_the_primary_of_more() -> None:
-    hosts = {"pve1": 4, "pve2": 1, "pve3": 1, "pve4": 2}
-    uneven = environment(osds_by_host=hosts, pool={**CLUSTER.pool, "size": 2})
-    network = limits_of(wrote(**uneven))["network"]
-    assert network.at_most == pytest.approx(LINK / (1 - 1 / 2 + 1 / 2))
+    """With one copy on each host it is sent fewer of the others."""
+    hosts = {"pve1": 4, "pve2": 1, "pve3": 1}
+    network = limits_of(wrote(**environment(osds_by_host=hosts)))["network"]
+    assert network.at_most == pytest.approx(min(LINK / (1 / 3 + 2 / 3 * 2), LINK / (1 / 3)))
+    reads = wrote(**environment(osds_by_host=hosts), summary=Summary(read=flow(10.0)))
+    assert limits_of(reads)["network"].at_most == pytest.approx(LINK / (1 / 3))
+    two = environment(osds_by_host={**hosts, "pve4": 2}, pool={**CLUSTER.pool, "size": 2})
+    assert limits_of(wrote(**two))["network"].at_most == pytest.approx(LINK / (1 / 2 + 1 / 2))
+
+
+def test_what_a_host_receives_of_copies_is_what_others_are_the_primary_of() -> None:
+    hosts = ("a", "b", "c")
+    traffic = Traffic("write", ("x",), dict(zip(hosts, (2 / 3, 1 / 6, 1 / 6), strict=True)), 2.0,
+                      dict(zip(hosts, (1 / 6, 5 / 12, 5 / 12), strict=True)))  # fmt: skip
+    slow = {("b", "receives"): 1.0}
+    bounds = network_bounds(traffic, lambda host, way, network: slow.get((host, way), 100.0))
+    assert min(bound.rate for bound in bounds) == pytest.approx(1.0), "b has a copy of every byte"
 
 
 def test_networks_apart_and_erasure_coding() -> None:
@@ -622,8 +635,10 @@ def test_below_half_what_is_not_known_is_named(golden: Golden) -> None:
 
 
 def test_above_its_own_ceiling_something_is_wrong(golden: Golden) -> None:
-    lines = ceiling_lines(ceilings(wrote(iops=30_000)))
+    lines = ceiling_lines(ceilings(wrote(iops=1.0, bandwidth=2e9)))
     golden.same(lines[-1])
+    deep = ceiling_lines(ceilings(wrote(9, 80_000, cluster=None), [alone(1, 0.001, cluster=None)]))
+    assert deep[-1] == "limited by depth", "an I/O may be faster with others in flight"
 
 
 def test_the_nearest_is_first() -> None:
