@@ -1,0 +1,57 @@
+"""What the OSDs of the pool count during a run: other clients, and a user who may not ask."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from tests.lab import Lab
+from tests.on_lab.runs import Bench, Console
+
+RUN: dict[str, Any] = {"size": "32M", "numjobs": 1, "iodepth": 2, "runtime": 18, "ramp_time": 0, "rate_iops": 50}
+FOREIGN = "foreign-load"
+
+
+def findings(console: Console) -> dict[str, dict[str, object]]:
+    assert console.process.returncode == 0, console.describe()
+    (run,) = console.runs
+    return {finding["code"]: finding for finding in run["findings"]}
+
+
+def foreign_load(lab: Lab, seconds: int) -> None:
+    """Writes of 4 KiB by another client, far more than the run's own."""
+    bench = ["bench", f"{lab.pool}/{FOREIGN}", "--io-type", "write", "--io-size", "4K", "--io-total", "40G"]
+    access = ["env", f"CEPH_CONF={lab.ceph_conf}"]
+    lab.on("lab2", *access, "rbd", "create", "--size", "64M", f"{lab.pool}/{FOREIGN}")
+    lab.on("lab2", *access, "timeout", str(seconds), "rbd", *bench, "--io-threads", "4", "--io-pattern", "rand")
+    lab.on("lab2", *access, "rbd", "rm", "--no-progress", f"{lab.pool}/{FOREIGN}")
+
+
+@pytest.mark.essential
+def test_another_client_is_found_by_its_operations(bench: Bench) -> None:
+    console = bench.start("write-iops", words=["--shared-pool"], **RUN)
+    loading = threading.Thread(target=foreign_load, args=(bench.lab, 30))
+    loading.start()
+    try:
+        console.wait(120)
+    finally:
+        loading.join()
+    others = findings(console)["other-clients"]
+    values = others["values"]
+    assert isinstance(values, dict)
+    assert values["iops"] > 50
+    assert 0.4 < values["share"] < 1
+    (run,) = console.runs
+    assert sum(osd["writes"] for osd in run["osds"].values()) > 18 * 100
+
+
+@pytest.mark.essential
+def test_a_user_who_may_not_ask_osds_has_one_note(bench: Bench) -> None:
+    lab = bench.lab
+    words = ["--ceph-id", lab.restricted_id, "--ceph-keyring", str(lab.restricted_keyring), "--shared-pool"]
+    console = bench.run("write-iops", words=words, **{**RUN, "runtime": 6})
+    found = findings(console)
+    assert found["osd-counters"]["level"] == "note"
+    assert "osds" not in console.runs[0]
