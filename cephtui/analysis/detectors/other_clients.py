@@ -38,8 +38,8 @@ _SHIFTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 def operations_per_io(step: Step) -> float | None:
     """How many operations of OSDs an I/O of the step is at most; None where that is not known.
 
-    An I/O that crosses objects is several operations. What a cache or a file system makes of I/Os is not known, nor
-    what a gateway does for a request.
+    An I/O that crosses objects is several operations, and the first write to an object changes the object map. What a
+    cache or a file system makes of I/Os is not known, nor what a gateway does for a request.
     """
     load, kind = load_of(step), step.nodes[0].place.kind if step.nodes else ""
     if load is None or load.is_cached or (kind == "file" and (load.flushes or not step.has_mds)):
@@ -48,9 +48,11 @@ def operations_per_io(step: Step) -> float | None:
         return 1.0
     if kind not in ("rbd", "image", "file", "device") or not load.block_bytes:
         return None
-    smallest = _LEAST_OBJECT_BYTES if kind in ("image", "device") else _OBJECT_BYTES
-    is_aligned = smallest % load.block_bytes == 0
-    return math.ceil(load.block_bytes / smallest) + (0 if is_aligned or load.block_bytes % smallest == 0 else 1)
+    found = kind in ("image", "device")
+    smallest = _LEAST_OBJECT_BYTES if found else _OBJECT_BYTES
+    crosses = smallest % load.block_bytes and load.block_bytes % smallest
+    creates = step.writes and (found or not step.filled)
+    return math.ceil(load.block_bytes / smallest) + bool(crosses) + bool(creates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,8 @@ class _Counted:
     over: float
     operations: int
     nbytes: int
+    counted_seconds: float
+    """The time in which it was counted, by the clock of the node that asks: answers may come late."""
 
     @property
     def shift(self) -> float:
@@ -89,7 +93,13 @@ class _Counted:
 
     def and_then(self, later: _Counted) -> _Counted:
         """Both as one."""
-        return _Counted(self.begun, later.over, self.operations + later.operations, self.nbytes + later.nbytes)
+        return _Counted(
+            self.begun,
+            later.over,
+            self.operations + later.operations,
+            self.nbytes + later.nbytes,
+            self.counted_seconds + later.counted_seconds,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +166,7 @@ class OtherOperations:
         if self._per_io is None or sample.phase != "run":
             return
         begun, nbytes = sample.elapsed_seconds - sample.interval_seconds, sample.read_bytes + sample.write_bytes
-        counted = _Counted(begun, sample.elapsed_seconds, sample.operations, nbytes)
+        counted = _Counted(begun, sample.elapsed_seconds, sample.operations, nbytes, sample.interval_seconds)
         self._part = self._part.and_then(counted) if self._part else counted
         if not sample.missing:
             self._waiting.append(self._part)
@@ -198,6 +208,8 @@ class OtherOperations:
     def _others(self) -> Others | None:
         window = list(self._window)
         lasted = window[-1].over - window[0].begun
+        if sum(counted.counted_seconds for counted in window) > lasted + _SHIFT_SECONDS:
+            return None
         begun = [counted.begun for counted in window if self._is_more([counted])]
         if lasted < _WINDOW_SECONDS - 0.5 or len(begun) < max(2, len(window) - 1) or not self._is_more(window):
             return None
