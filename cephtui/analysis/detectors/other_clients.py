@@ -84,8 +84,6 @@ class _Counted:
     over: float
     operations: int
     nbytes: int
-    counted_seconds: float
-    """The time in which it was counted, by the clock of the node that asks: answers may come late."""
 
     @property
     def shift(self) -> float:
@@ -93,13 +91,7 @@ class _Counted:
 
     def and_then(self, later: _Counted) -> _Counted:
         """Both as one."""
-        return _Counted(
-            self.begun,
-            later.over,
-            self.operations + later.operations,
-            self.nbytes + later.nbytes,
-            self.counted_seconds + later.counted_seconds,
-        )
+        return _Counted(self.begun, later.over, self.operations + later.operations, self.nbytes + later.nbytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +158,7 @@ class OtherOperations:
         if self._per_io is None or sample.phase != "run":
             return
         begun, nbytes = sample.elapsed_seconds - sample.interval_seconds, sample.read_bytes + sample.write_bytes
-        counted = _Counted(begun, sample.elapsed_seconds, sample.operations, nbytes, sample.interval_seconds)
+        counted = _Counted(begun, sample.elapsed_seconds, sample.operations, nbytes)
         self._part = self._part.and_then(counted) if self._part else counted
         if not sample.missing:
             self._waiting.append(self._part)
@@ -208,8 +200,6 @@ class OtherOperations:
     def _others(self) -> Others | None:
         window = list(self._window)
         lasted = window[-1].over - window[0].begun
-        if sum(counted.counted_seconds for counted in window) > lasted + _SHIFT_SECONDS:
-            return None
         begun = [counted.begun for counted in window if self._is_more([counted])]
         if lasted < _WINDOW_SECONDS - 0.5 or len(begun) < max(2, len(window) - 1) or not self._is_more(window):
             return None
