@@ -245,6 +245,7 @@ def test_what_is_pure_reaches_nothing(package: str) -> None:
 
 STARTED_OTHERWISE = {
     "__main__",
+    "ceph.watch_on_node",
     "nodes.replay",
     "tools.gosbench.worker_on_node",
     "tools.osd_bench.bench_on_node",
