@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from functools import reduce
 from itertools import pairwise
 
 from cephtui.analysis.detectors.signals import Signal
@@ -23,7 +24,7 @@ _SHIFT_SECONDS = 1.0
 """Samples and the answers of OSDs may be apart by that much: the run's own is the most within it."""
 _TOLERANCE = 1.05
 """What is sent again, and what librbd keeps beside the data, is the run's own too."""
-_LEAST_SHARE, _LEAST_RATE = 0.1, 20.0
+_LEAST_SHARE, _LEAST_RATE = 0.15, 20.0
 """Less than this part of the run's own load, or fewer operations a second, is none: Ceph's own daemons are clients."""
 _BYTES_PER_OPERATION = 64 << 10
 """So many bytes load an OSD about as much as one operation more."""
@@ -32,6 +33,8 @@ _OBJECT_BYTES, _LEAST_OBJECT_BYTES = 4 << 20, 64 << 10
 is smaller than any that makes sense."""
 _PART_SECONDS = 10.0
 """An OSD that has not answered for longer is not waited for."""
+_GAP_SECONDS = 2.0
+"""Answers that come later than that follow a time that was not counted."""
 _SHIFTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
 
@@ -78,20 +81,32 @@ class _Own:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """What all OSDs have counted from one moment to another."""
+    """What all OSDs have counted in a time until a moment.
 
-    begun: float
+    Its length is exact, by the clock of the node that asks; the moment is when that came in.
+    """
+
     over: float
+    seconds: float
     operations: int
     nbytes: int
 
     @property
+    def begun(self) -> float:
+        return self.over - self.seconds
+
+    @property
     def shift(self) -> float:
-        return max(_SHIFT_SECONDS, self.over - self.begun)
+        return max(_SHIFT_SECONDS, self.seconds)
 
     def and_then(self, later: _Counted) -> _Counted:
         """Both as one."""
-        return _Counted(self.begun, later.over, self.operations + later.operations, self.nbytes + later.nbytes)
+        return _Counted(
+            later.over,
+            self.seconds + later.seconds,
+            self.operations + later.operations,
+            self.nbytes + later.nbytes,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,14 +172,14 @@ class OtherOperations:
         """Take in what the OSDs have counted; that of an OSD which did not answer comes with its next answer."""
         if self._per_io is None or sample.phase != "run":
             return
-        begun, nbytes = sample.elapsed_seconds - sample.interval_seconds, sample.read_bytes + sample.write_bytes
-        counted = _Counted(begun, sample.elapsed_seconds, sample.operations, nbytes)
+        nbytes = sample.read_bytes + sample.write_bytes
+        counted = _Counted(sample.elapsed_seconds, sample.interval_seconds, sample.operations, nbytes)
         self._part = self._part.and_then(counted) if self._part else counted
         if not sample.missing:
             self._waiting.append(self._part)
             self._part = None
             self._compare()
-        elif self._part.over - self._part.begun > _PART_SECONDS:
+        elif self._part.seconds > _PART_SECONDS:
             self._part, self.now = None, None
             self._window.clear()
 
@@ -188,38 +203,38 @@ class OtherOperations:
         if counted.begun < max(_FROM_SECONDS, self._own[0].at + counted.shift):
             return
         self.is_known = True
+        if self._window and counted.begun - self._window[-1].over > _GAP_SECONDS:
+            self._window.clear()
         self._window.append(counted)
-        while len(self._window) > 2 and counted.over - self._window[1].begun >= _WINDOW_SECONDS:
+        while len(self._window) > 2 and _joined(self._window).seconds - self._window[0].seconds >= _WINDOW_SECONDS:
             self._window.popleft()
         self.now = self._others()
-        iops = self._excess([counted]).operations / (counted.over - counted.begun)
-        self.curve.add(counted.over, iops if self.now else None)
-        while len(self._own) > 2 and self._own[1].at < self._window[0].begun - 2 * counted.shift:
+        self.curve.add(counted.over, self._excess(counted).operations / counted.seconds if self.now else None)
+        while len(self._own) > 2 and self._own[1].at < _joined(self._window).begun - 2 * counted.shift - _GAP_SECONDS:
             self._own.popleft()
 
     def _others(self) -> Others | None:
-        window = list(self._window)
-        lasted = window[-1].over - window[0].begun
-        begun = [counted.begun for counted in window if self._is_more([counted])]
-        if lasted < _WINDOW_SECONDS - 0.5 or len(begun) < max(2, len(window) - 1) or not self._is_more(window):
+        window, begun = _joined(self._window), [one.begun for one in self._window if self._is_more(one)]
+        is_long = window.seconds >= _WINDOW_SECONDS - 0.5 and len(begun) >= max(2, len(self._window) - 1)
+        if not is_long or not self._is_more(window):
             return None
         excess = self._excess(window)
         share = excess.load / (excess.load + excess.own)
         since = self.now.since if self.now else begun[0]
-        return Others(since, excess.operations / lasted, excess.nbytes / lasted, share)
+        return Others(since, excess.operations / window.seconds, excess.nbytes / window.seconds, share)
 
-    def _is_more(self, counted: Sequence[_Counted]) -> bool:
-        excess, lasted = self._excess(counted), counted[-1].over - counted[0].begun
-        return excess.load > max(_LEAST_SHARE * excess.own, _LEAST_RATE * lasted)
+    def _is_more(self, counted: _Counted) -> bool:
+        excess = self._excess(counted)
+        return excess.load > max(_LEAST_SHARE * excess.own, _LEAST_RATE * counted.seconds)
 
-    def _excess(self, counted: Sequence[_Counted]) -> _Excess:
-        shifts = [part * max(one.shift for one in counted) for part in _SHIFTS]
-        spans = [(self._own_at(counted[0].begun + shift), self._own_at(counted[-1].over + shift)) for shift in shifts]
+    def _excess(self, counted: _Counted) -> _Excess:
+        shifts = [part * self._window[-1].shift for part in _SHIFTS]
+        spans = [(self._own_at(counted.begun + shift), self._own_at(counted.over + shift)) for shift in shifts]
         operations = max(end.operations - start.operations for start, end in spans)
         nbytes = max(end.nbytes - start.nbytes for start, end in spans)
         return _Excess(
-            max(0.0, sum(one.operations for one in counted) - _TOLERANCE * operations),
-            max(0.0, sum(one.nbytes for one in counted) - _TOLERANCE * nbytes),
+            max(0.0, counted.operations - _TOLERANCE * operations),
+            max(0.0, counted.nbytes - _TOLERANCE * nbytes),
             operations + nbytes / _BYTES_PER_OPERATION,
         )
 
@@ -234,3 +249,7 @@ class OtherOperations:
                     before.nbytes + part * (after.nbytes - before.nbytes),
                 )
         return self._own[-1]
+
+
+def _joined(window: Iterable[_Counted]) -> _Counted:
+    return reduce(_Counted.and_then, window)
