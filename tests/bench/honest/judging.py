@@ -20,6 +20,7 @@ _IO_PRESSURE = 0.5
 BY_CPU = frozenset(
     (
         *("client-cpu", "cpu-taken", "steal", "throttled", "slow-node", "slow-osd", "slow-ops", "stalled"),
+        "retransmits",  # who gets no CPU answers late, and is sent the same again
         *("not-settled", "collapse", "dip", "saw", "deviation"),
     )
 )

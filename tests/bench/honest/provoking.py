@@ -22,8 +22,7 @@ from tests.on_lab.runs import wait_for
 CLUSTER = "ceph"
 """The machine on which the OSDs run."""
 _SLOW_SCRUBS = {"osd_max_scrubs": "3", "osd_scrub_sleep": "0.1", "osd_scrub_chunk_max": "5"}
-_BUSY_LOOP, _WEIGHT, _CPU = "while :; do :; done", -5, 0
-"""Linux weighs sessions: one with -5 gets three times as much as another (sched(7))."""
+_BUSY_LOOP, _CPU = "while :; do :; done", 0
 
 
 # --- OSDs ----------------------------------------------------------------------------------------
@@ -198,14 +197,14 @@ def fill(lab: Lab, pool: str, mebibytes: int) -> None:
 
 @contextmanager
 def busy_loops(lab: Lab, node: str, number: int = 4) -> Iterator[None]:
-    """So many processes take most of a CPU, each in a session of its own, and all that runs on a host has only that."""
-    loop = f"echo {_WEIGHT} > /proc/$$/autogroup; {_BUSY_LOOP}"
+    """So many processes take nearly all of a CPU before all others, and all that runs on a host has only that one."""
     everywhere = os.sched_getaffinity(0)
+    loop = ("taskset", "--cpu-list", str(_CPU), "chrt", "--rr", "1", "sh", "-c", _BUSY_LOOP)
     with ExitStack() as stack:
         stack.callback(_run_on, lab, node, everywhere)
         _run_on(lab, node, {_CPU})
         for _ in range(number):
-            stack.enter_context(beside(lab, node, "taskset", "--cpu-list", str(_CPU), "sh", "-c", loop))
+            stack.enter_context(beside(lab, node, *loop))
         yield
 
 
