@@ -98,7 +98,7 @@ class Recorder:
         self._ramp_seconds = step.ramp_seconds
         self._writer, self._publish, self._stop = writer, publish, stop
         self._mergers: dict[bool, Merger] = {}
-        self.course = Course(step.headline, step.tool, has_mds=step.has_mds, step=step)
+        self.course = Course.of(step)
         self._begun = self._ticked = time.monotonic()
         self._released: float | None = None
         self._ended_at: dict[str, float] = {}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cephtui import units
 from cephtui.analysis.detectors.incidents import Course
-from cephtui.analysis.detectors.settling import LEAST_SECONDS, SHORT_SECONDS, too_short
+from cephtui.analysis.detectors.settling import SHORT_SECONDS, too_short
 from cephtui.analysis.runs.merge import as_sample
 from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Run
 from cephtui.printable import one_line
@@ -28,6 +28,8 @@ RUNS_MOST = 5_000
 """The greatest number of runs of a session."""
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+_LEAST_BY_DATA_SECONDS = 30.0
+"""A run that ended with its data before that was too short."""
 _EARLIEST, _LATEST = datetime(1970, 1, 2, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC)
 
 
@@ -199,6 +201,7 @@ def _findings(logged: FoundRun) -> Iterable[Finding]:
     if logged.summary.flows and not logged.stopped and all(finding.code != "short" for finding in logged.findings):
         run_seconds = max(total.runtime_seconds for total in logged.summary.flows.values())
         by_its_data = logged.options.get("time_based") is False  # such a run was meant to last longer
-        short = too_short(run_seconds, by_its_data=by_its_data, least=LEAST_SECONDS if by_its_data else SHORT_SECONDS)
+        least = _LEAST_BY_DATA_SECONDS if by_its_data else SHORT_SECONDS
+        short = too_short(run_seconds, by_its_data=by_its_data, least=least)
         if short and run_seconds:  # 0 is not known
             yield short

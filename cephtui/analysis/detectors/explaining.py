@@ -16,7 +16,7 @@ from cephtui.models.findings.cluster import (
 )
 from cephtui.models.findings.kind import Value, Values, finding_kind
 from cephtui.models.findings.machine import CPU_TAKEN, DISORDERED, NIC_DROPS, RETRANSMITS, STEAL
-from cephtui.models.findings.measurement import STALLED
+from cephtui.models.findings.measurement import COLLAPSE, DIP, STALLED
 
 MARK_SECONDS = 1.0
 """A mark so soon after the begin of a span may still stand for its cause: samples end on whole seconds."""
@@ -28,6 +28,8 @@ _CAUSES = tuple(kind.code for kind in (*_OF_CLUSTER, *_OF_NODES))
 """Findings that can keep I/O from completing, the likeliest first."""
 _STEAL_LEAST = 0.2
 """Less steal does not stop a VM's I/O."""
+EXPLAINED = (STALLED, COLLAPSE, DIP)
+"""Findings that have an explanation."""
 _MOST = 3
 """More findings of one kind are joined to one."""
 _MOST_BESIDE = 3
@@ -90,12 +92,13 @@ def with_mark(run: Run, marked_seconds: float, text: str) -> Run:
 def _marked(finding: Finding, mark: tuple[float, str]) -> Finding:
     begun, over = finding.from_seconds, finding.to_seconds
     values: Values = finding.values
-    if finding.code != STALLED.code or begun is None or over is None or not values:
+    kind = finding_kind(finding.code)
+    if kind not in EXPLAINED or begun is None or over is None or not values:
         return finding
     marks = [(values["marked_seconds"], values["mark"])] if "mark" in values else []
     noted = _noted(mark_of(begun, [*marks, mark]))
     kept_values = {name: value for name, value in values.items() if not (noted and name == "unexplained")}
-    return STALLED.found((begun, over), **{**kept_values, **noted})
+    return kind.found((begun, over), **{**kept_values, **noted})
 
 
 def _noted(mark: tuple[float, str] | None) -> dict[str, Value]:

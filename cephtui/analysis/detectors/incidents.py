@@ -12,13 +12,22 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from cephtui.analysis.detectors.ended import WholeSeconds
-from cephtui.analysis.detectors.explaining import cause_rank, explanation, joined_if_many
+from cephtui.analysis.detectors.explaining import EXPLAINED, cause_rank, explanation, joined_if_many
 from cephtui.analysis.detectors.machine import Machines, beside
 from cephtui.analysis.detectors.osds import OsdsSoFar
 from cephtui.analysis.detectors.other_clients import OtherOperations, operations_per_io
-from cephtui.analysis.detectors.settling import PerSecond
+from cephtui.analysis.detectors.settling import PerSecond, rate_of
 from cephtui.analysis.detectors.signals import OtherClients, Signal, signals
-from cephtui.analysis.detectors.stalls import EDGE_SECONDS, ROUNDING_SECONDS, Completions, Stall, joined_stalls
+from cephtui.analysis.detectors.slowest import NodeRates
+from cephtui.analysis.detectors.stalls import (
+    EDGE_SECONDS,
+    ROUNDING_SECONDS,
+    Completions,
+    Stall,
+    is_told_by,
+    joined_stalls,
+)
+from cephtui.analysis.runs.facts import load_of
 from cephtui.models import ClusterSample, Finding, Mark, NodeSample, OsdSample, Sample, Step
 from cephtui.models.findings.client import CONSOLE
 from cephtui.models.findings.cluster import CLUSTER_SILENT, PGS_INACTIVE, PGS_MOSTLY_INACTIVE, PGS_SPLIT
@@ -63,16 +72,23 @@ class Course:
     """Takes in a run as it proceeds; the first cluster sample, in ``prepare``, is the state before it."""
 
     def __init__(
-        self, headline: HeadlineName = "iops", tool: str = "", *, has_mds: bool = True, step: Step | None = None
+        self,
+        headline: HeadlineName = "iops",
+        tool: str = "",
+        *,
+        has_mds: bool = True,
+        waits: bool = False,
+        step: Step | None = None,
     ) -> None:
-        """``headline`` is that of the preset, ``tool`` what measures, ``has_mds`` whether its I/O may pass an MDS.
-
-        With ``step`` it is known how many operations of OSDs its I/Os are.
+        """``headline`` is that of the preset, ``tool`` what measures, ``has_mds`` whether its I/O may pass an MDS,
+        ``waits`` whether it waits between two I/Os because the user wants it. With ``step`` it is known how many
+        operations of OSDs its I/Os are.
         """
         self.seconds = PerSecond(headline)
         """Those of the run in which all nodes took part that had not broken off; none of a tool that measures none."""
         self._whole = WholeSeconds(self.seconds)
-        self._has_mds = has_mds
+        self._rates = NodeRates()
+        self._has_mds, self.waits = has_mds, waits
         self._pauses = TOOLS[tool].pauses if tool in TOOLS else {}
         self._has_seconds = tool not in TOOLS or TOOLS[tool].has_seconds
         self._before: ClusterSample | None = None
@@ -99,6 +115,12 @@ class Course:
         self._marks: list[tuple[float, str]] = []
         """When the user has noted what."""
 
+    @classmethod
+    def of(cls, step: Step) -> Course:
+        """The course of a step's run, before it begins."""
+        load = load_of(step)
+        return cls(step.headline, step.tool, has_mds=step.has_mds, waits=bool(load and load.pauses), step=step)
+
     # ------------------------------------------------------------------ what is taken in
 
     def add(self, sample: Sample) -> None:
@@ -108,6 +130,9 @@ class Course:
         if sample.node is not None:
             self._nodes.setdefault(sample.node, Completions()).add(sample)
             self._flows |= sample.flows.keys()
+            if sample.phase == "run" and self._has_seconds:
+                _, rate = rate_of(sample, self.seconds.metric)
+                self._rates.add(sample.node, sample.elapsed_seconds, rate, round(sample.interval_seconds))
             return
         self._others.add(sample)
         self.other_operations.add(sample)
@@ -213,9 +238,9 @@ class Course:
         findings += self.machines.states()
         other_events = [*self._split(), *self._stood()]
         explaining = [*events, *other_events, *self._reported(end, standing=True)]
-        findings += [*other_events, *self._stalls(end, explaining, lost or {}), *self.counted.findings()]
-        if self._whole and (unsettled := self.seconds.finding()):  # without a node there is another level
-            findings.append(unsettled)
+        stalls = joined_stalls(self._each_stall(end))
+        findings += [*other_events, *self._stalls(stalls, end, explaining, lost or {}), *self.counted.findings()]
+        findings += self._unsettled(stalls, explaining)
         return tuple(sorted(findings, key=lambda finding: (finding.from_seconds or 0.0, cause_rank(finding))))
 
     def _end(self) -> float:
@@ -253,14 +278,34 @@ class Course:
     def _stood(self) -> list[Finding]:
         return [CONSOLE.found(still) for still in self._still[:_MOST_STOOD]]
 
-    def _stalls(self, end: float, events: Sequence[Finding], lost: Mapping[str, str]) -> list[Finding]:
-        stalls = joined_stalls(self._each_stall(end))
+    def _stalls(
+        self, stalls: Sequence[Stall], end: float, events: Sequence[Finding], lost: Mapping[str, str]
+    ) -> list[Finding]:
         shown = sorted(stalls, key=lambda stall: -stall.seconds)[:_MOST_STALLS]
         findings = [self._stalled(stall, end, events, lost) for stall in shown]
         rest = [stall for stall in stalls if stall not in shown]
         if rest:
             findings.append(STALLED.found(seconds=sum(stall.seconds for stall in rest), times=len(rest)))
         return findings
+
+    def _unsettled(self, stalls: Sequence[Stall], events: Sequence[Finding]) -> Iterator[Finding]:
+        """What the seconds show, but for what the stalls are told of already, or is the tool's own rhythm."""
+        if self.waits or self._pause or not self._whole:  # without a node there is another level
+            return
+        is_asked = self._answered is not None
+        for trouble in self.seconds.troubles():
+            if is_told_by(stalls, trouble.low):
+                continue
+            is_explained = trouble.kind in EXPLAINED
+            why = explanation(*trouble.span, self._marks, events, is_asked=is_asked) if is_explained else {}
+            yield trouble.kind.found(trouble.span, **trouble.values, **why)
+        if slow := self._rates.finding(self.seconds.metric):
+            yield slow
+
+    @property
+    def _pause(self) -> str:
+        """Why the tool has pauses of its own; empty where it has none."""
+        return next((why for flow, why in self._pauses.items() if flow in self._flows), "")
 
     def _each_stall(self, end: float) -> Iterator[Stall]:
         reached = max(node.reached for node in self._nodes.values())
@@ -285,9 +330,8 @@ class Course:
         for name in stall.nodes:
             if name in lost and stall.over >= (self._nodes[name].ended or 0.0) - ROUNDING_SECONDS:
                 return explanation(stall.begun, stall.over, self._marks, (), is_asked=False, otherwise=lost[name])
-        pause = next((why for flow, why in self._pauses.items() if flow in self._flows), "")
         is_asked, events = self._answered is not None, beside(events, stall.nodes)
-        otherwise = pause or self.counted.held_back(stall.begun, stall.over)
+        otherwise = self._pause or self.counted.held_back(stall.begun, stall.over)
         return explanation(stall.begun, stall.over, self._marks, events, is_asked=is_asked, otherwise=otherwise)
 
 

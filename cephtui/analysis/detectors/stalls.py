@@ -18,6 +18,8 @@ _LONG_SECONDS = 2.5
 """An interval of this length holds a stall, or its tool was only late: its completions decide."""
 _ALIKE_SECONDS = 3.0
 """Stalls of several nodes that begin and end within this time are one."""
+_MOSTLY = 0.5
+"""The part of a time that a stall takes where it is told by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,14 @@ def joined_stalls(stalls: Iterable[Stall]) -> list[Stall]:
         joined = Stall(shared.begun, max(shared.over, stall.over), (*shared.nodes, *stall.nodes))
         distinct[distinct.index(shared)] = joined
     return distinct
+
+
+def is_told_by(stalls: Iterable[Stall], low: tuple[float, float] | None) -> bool:
+    """Whether what is low in this time, or in some seconds that are not known, is told by stalls already."""
+    if low is None:
+        return any(True for _ in stalls)
+    begun, over = low
+    return any(min(stall.over, over) - max(stall.begun, begun) >= _MOSTLY * (over - begun) for stall in stalls)
 
 
 def _is_alike(first: Stall, other: Stall) -> bool:

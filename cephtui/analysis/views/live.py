@@ -85,7 +85,7 @@ class LiveRun:
         # with the first run: it knows what a cluster reports
         from cephtui.analysis.detectors.incidents import Course
 
-        self.course = Course(self.step.headline, self.step.tool, has_mds=self.step.has_mds, step=self.step)
+        self.course = Course.of(self.step)
         self.history.ramp_until = self.step.ramp_seconds
         if not self.step.prepare_seconds:
             self.phase = "ramp" if self.step.ramp_seconds else "run"

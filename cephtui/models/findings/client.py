@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cephtui import units
 from cephtui.models.findings.kind import FindingKind, Values, says, worded
 
 _FIO = "https://fio.readthedocs.io/en/latest/fio_doc.html"
@@ -51,6 +52,21 @@ SLOW_JOB = FindingKind(
     "slow-job", "note", "client", "slow disk", _slow_job,
     why="In a cluster every client waits for the slowest disk that its data lies on.",
     cure="look at that disk: smartctl -a, its log, its cables, its place in the controller",
+)  # fmt: skip
+
+
+def _slow_node(values: Values) -> str:
+    text = units.bandwidth if values["figure"] == "bandwidth" else units.iops
+    rates = f"{values['figure']} {text(values['rate'])}, {text(values['others'])}"
+    whose = "on the other node" if values["nodes"] == 2 else "the median of the other nodes"
+    return f"{values['node']} was slow: {rates} {whose}"
+
+
+SLOW_NODE = FindingKind(
+    "slow-node", "limits", "client", "slow node", _slow_node, label=says("{node} slow"),
+    why="One node was held up by something of its own: the sum of all nodes is not what the cluster can do.",
+    cure="look at that node: its link and errors of its NIC (ip -s link, cephtui run network), its load, its disk; "
+    "measure without it to see what the others do",
 )  # fmt: skip
 PORTION = FindingKind(
     "portion", "note", "client", "written to the end",

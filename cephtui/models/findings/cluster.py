@@ -229,6 +229,18 @@ SLOW_OPS = FindingKind(
 )  # fmt: skip
 
 
+SLOW_OSD = FindingKind(
+    "slow-osd", "limits", "cluster", "slow OSD",
+    says("{osd} was slow: its operations took {seconds:latency}, {others:latency} is the median of the other OSDs"),
+    label=says("{osd} slow"),
+    why="Every client waits for the slowest OSD that its data lies on: the figures are those of one disk, or of one "
+    "host, more than those of the cluster.",
+    cure="look at that OSD: its disk (smartctl -a, iostat -x), its host, ceph tell osd.N bench; with several slow OSDs "
+    "of one host at the host and its link",
+    source=f"{_DOCS}/troubleshooting/troubleshooting-osd/",
+)  # fmt: skip
+
+
 def _monitors(values: Values) -> str:
     number = values["missing"]
     return f"{number} of {values['of']} monitors {'was' if number == 1 else 'were'} out of quorum"

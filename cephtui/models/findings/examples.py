@@ -42,6 +42,21 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
             "basis": "3 OSDs, what each wrote in #1",
         },
     ),
+    "collapse": (
+        {"figure": "IOPS", "before": 540.0, "after": 22.0, "mark": "backup begun", "marked_seconds": 15.0},
+        {"figure": "bandwidth", "before": 540e6, "after": 22e6, "unexplained": True},
+    ),
+    "dip": (
+        {
+            "figure": "IOPS",
+            "before": 540.0,
+            "after": 270.0,
+            "beside": ("recovery of up to 477 MiB/s from 0:12 to 0:40",),
+        },
+        {"figure": "bandwidth", "before": 540e6, "after": 270e6},
+    ),
+    "saw": ({"figure": "IOPS", "high": 540.0, "low": 270.0, "period_seconds": 6.0},),
+    "deviation": ({"figure": "IOPS", "share_percent": 62.0},),
     "stalled": (
         {"seconds": 4.0, "everywhere": True, "mark": "osd.1 frozen", "marked_seconds": 16.0},
         {"seconds": 4.0, "nodes": ("pve1", "pve2"), "to_the_end": True},
@@ -100,6 +115,10 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
             "fraction": 0.38,
         },
     ),
+    "slow-node": (
+        {"node": "pve2", "figure": "IOPS", "rate": 37.0, "others": 173.0, "nodes": 3},
+        {"node": "pve2", "figure": "bandwidth", "rate": 37e6, "others": 173e6, "nodes": 2},
+    ),
     "krbd": ({"kernel": "6.8.12"},),
     "network-unknown": ({"node": "pve1"},),
     "unkillable": ({"process": "pve1: process 4711 (fio) can't be ended"},),
@@ -153,6 +172,7 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "snaptrim": ({"pgs": 2, "of": 32},),
     "flag": ({"flag": "noscrub"}, {"flag": "pauserd"}),
     "slow-ops": ({"operations": 12},),
+    "slow-osd": ({"osd": "osd.2", "seconds": 0.023, "others": 0.01},),
     "monitors": ({"missing": 1, "of": 3},),
     "other-clients": ({"iops": 2400.0, "rate_bytes": 9.8e6, "share": 0.62}, {"rate_bytes": 200e6}),
     "message-cap": ({"share": 0.23, "cap": 256, "osds": 3, "in_flight": 1536},),
@@ -174,7 +194,21 @@ _BEFORE: Mapping[str, Sequence[Mapping[str, Value]]] = {
 }
 """By code, the values of kinds that are also observed in the state before a run."""
 _AT_A_TIME = {
-    *("not-settled", "stalled", "console", "node-ended", "health-speed", "health-other", "osd-down", "osd-out", "pgs"),
+    *(
+        "not-settled",
+        "collapse",
+        "dip",
+        "saw",
+        "deviation",
+        "stalled",
+        "console",
+        "node-ended",
+        "health-speed",
+        "health-other",
+        "osd-down",
+        "osd-out",
+        "pgs",
+    ),
     *("pgs-inactive", "pgs-mostly-inactive", "pgs-split", "recovery", "scrub", "snaptrim", "flag", "slow-ops"),
     *("monitors", "other-clients", "message-cap", "cluster-silent"),
     *("cpu-taken", "steal", "retransmits", "disordered", "nic-drops", "nic-errors", "clock-step"),

@@ -94,6 +94,11 @@ NOT_SETTLED = FindingKind(
 )  # fmt: skip
 
 
+def _level(values: Values, name: str) -> str:
+    """A level of the run's figure: ``540``, ``732 MiB/s``."""
+    return (units.bandwidth if values["figure"] == "bandwidth" else units.iops)(values[name])
+
+
 def _explained(values: Values) -> str:
     """What explains it: the user's mark, and what the cluster reported at the same time."""
     mark = worded("after the mark at {marked_seconds:clock}, {mark}", values) if "mark" in values else ""
@@ -128,6 +133,57 @@ STALLED = FindingKind(
     cure="ask the OSDs within 10 minutes for their slowest operations, ceph tell osd.N dump_historic_ops, or look into "
     "their logs; outside of Ceph look into dmesg",
     source=_SLOW,
+)  # fmt: skip
+
+
+def _collapsed(values: Values) -> str:
+    levels = f"{values['figure']} fell from {_level(values, 'before')} to {_level(values, 'after')}"
+    cause = _explained(values)
+    return f"{levels} at {units.clock(values['from_seconds'])} and stayed there{f': {cause}' if cause else ''}"
+
+
+def _dipped(values: Values) -> str:
+    begin, over = units.clock(values["from_seconds"]), units.clock(values["to_seconds"])
+    cause = _explained(values)
+    after, before = _level(values, "after"), _level(values, "before")
+    return f"{values['figure']} {after} from {begin} to {over}, {before} otherwise{f': {cause}' if cause else ''}"
+
+
+def _fell(values: Values) -> str:
+    return _moved(values).replace(" by", "")
+
+
+COLLAPSE = FindingKind(
+    "collapse", "limits", "measurement", "collapse", _collapsed, label=_fell,
+    why="Most of the run was measured after something had slowed it: its mean is neither what the cluster can do nor "
+    "what it does from then on.",
+    cure="look for what began then: load and network of the nodes, a disk that is full or throttled, ceph health "
+    "detail; measure again without it, or from then on",
+)  # fmt: skip
+DIP = FindingKind(
+    "dip", "limits", "measurement", "dip", _dipped, label=_fell,
+    why="The mean has a time in it in which something took its part: how long that lasted decides the figure.",
+    cure="look for what ran at that time: scrubs, backups, other clients, jobs on the nodes; measure again",
+)  # fmt: skip
+
+
+def _saw(values: Values) -> str:
+    levels = f"{values['figure']} fell from {_level(values, 'high')} to {_level(values, 'low')}"
+    times = worded("from {from_seconds:clock} to {to_seconds:clock}", values)
+    return f"{levels} and rose again about every {values['period_seconds']:.0f} s, {times}"
+
+
+SAW = FindingKind(
+    "saw", "limits", "measurement", "falls and rises", _saw,
+    why="The mean belongs to neither level: the part of the cycles that a run happens to have decides it.",
+    cure="look for what comes as often: a rate limit that allows bursts, CPU that is throttled, write-back and "
+    "compaction of the OSDs, a job on a node; or measure for many such cycles",
+)  # fmt: skip
+DEVIATION = FindingKind(
+    "deviation", "limits", "measurement", "seconds differ",
+    says("the seconds differ: the standard deviation of {figure} is {share_percent:.0f} % of the mean"),
+    why="A mean of seconds so different says little about any of them, and another run has another mean.",
+    cure="look at the chart for when it falls, and measure for longer",
 )  # fmt: skip
 STUCK = FindingKind(
     "stuck", "limits", "measurement", "stuck",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from cephtui.analysis.detectors.slowest import Slowest, osd_latency, slowest_of, slowest_osd
-from cephtui.analysis.runs.batches import Estimate
+from cephtui.analysis.detectors.slowest import Slowest, osd_latency, slowest_osd
 from cephtui.analysis.runs.points import PointKey
 from cephtui.analysis.views.matrix import Matrix, MatrixRow, matrix_of
 from cephtui.models import ClusterEnvironment, ClusterSample, Finding, NodeResult, OptionValue, Outcome, Run, Summary
@@ -329,26 +327,14 @@ def test_the_slowest_node_stands_out() -> None:
 
 
 def test_a_node_that_is_nearly_as_fast_does_not() -> None:
-    assert of_nodes(1000.0, 860.0, 1000.0).slowest is None
-    assert of_nodes(1000.0, 840.0, 1000.0).slowest is not None
+    assert of_nodes(1000.0, 720.0, 1000.0).slowest is None, "one run of each: nodes alike differ as much"
+    assert of_nodes(1000.0, 840.0, 1000.0, repeats=6).slowest is not None
+    assert of_nodes(1000.0, 860.0, 1000.0, repeats=20).slowest is None, "too little to matter"
 
 
 def test_two_places_have_no_slowest() -> None:
     order = ordered(*(cell(f"b{node}", nodes=(node,), repeats=1) for node in NODES[:2]))
     assert matrix([run_of(1, "bpve1", 100.0), run_of(2, "bpve2", 10.0, "pve2")], order).slowest is None
-
-
-def test_of_repeats_the_interval_has_to_lie_below_the_median() -> None:
-    near = {"a": Estimate.of([100.0] * 3), "b": Estimate.of([100.0] * 3)}
-    name, fraction = known(slowest_of({**near, "c": Estimate.of([79.0, 80.0, 81.0])}, "more", 0.15))
-    assert (name, round(fraction, 3)) == ("c", 0.2)
-    assert slowest_of({**near, "c": Estimate.of([60.0, 80.0, 105.0])}, "more", 0.15) is None
-
-
-def test_of_latency_the_slowest_is_the_greatest() -> None:
-    figures = {name: Estimate.of([seconds]) for name, seconds in zip("abc", (0.001, 0.0013, 0.001), strict=True)}
-    name, fraction = known(slowest_of(figures, "less", 0.15))
-    assert (name, round(fraction, 3)) == ("b", 0.3)
 
 
 def test_of_a_run_on_all_nodes_the_slowest_is_found_by_its_own_figures() -> None:
@@ -362,23 +348,6 @@ def test_of_a_run_on_all_nodes_the_slowest_is_found_by_its_own_figures() -> None
 def cluster(phase: str, **seconds: float) -> ClusterSample:
     given = {"run": 1, "elapsed_seconds": 1.0, "phase": phase}
     return ClusterSample.model_validate({**given, "osd_latency_seconds": {n[3:]: s for n, s in seconds.items()}})
-
-
-def test_of_many_alike_the_worst_seldom_stands_out() -> None:
-    """Their number makes the worst of them far off: what the others are spread by decides."""
-    source = random.Random(3)
-
-    def named(count: int, slow: float) -> list[str | None]:
-        found = []
-        for _ in range(200):
-            rates = {str(at): source.lognormvariate(0, 0.1) * (slow if at == 0 else 1) for at in range(count)}
-            stands_out = slowest_of({name: Estimate.of([rate]) for name, rate in rates.items()}, "more", 0.15)
-            found.append(stands_out[0] if stands_out else None)
-        return found
-
-    for count in (4, 16, 48):
-        assert sum(name is not None for name in named(count, 1.0)) / 200 <= 0.08
-    assert named(16, 0.5).count("0") / 200 >= 0.95
 
 
 def test_the_slowest_osd_of_writes_stands_out() -> None:
@@ -403,12 +372,6 @@ def test_an_osd_without_pgs_of_the_pool_is_not_its_slowest() -> None:
     assert osd_latency(samples, run).keys() == {"0", "1", "2"}
     unknown = run.model_copy(update={"cluster": ClusterEnvironment()})
     assert osd_latency(samples, unknown).keys() == {"0", "1", "2", "7"}
-
-
-def test_osds_that_are_a_millisecond_apart_are_alike() -> None:
-    assert slowest_osd([{"0": 0.001, "1": 0.001, "2": 0.002}]) is None
-    assert slowest_osd([{"0": 0.001, "1": 0.001, "2": 0.004}]) is not None
-    assert slowest_osd([{"0": 0.0, "1": 0.001, "2": 0.004}]) is None  # one has not committed anything
 
 
 def test_findings_that_limit_the_figure_are_named() -> None:
