@@ -29,7 +29,7 @@ _NODE_SPREAD, _OSD_SPREAD = 0.1, 0.2
 """The standard deviation of the logarithms of one run's figures that equal nodes and equal OSDs have."""
 _SPREAD_COUNTS = 10
 """That spread counts as much as the one that so many others, and one more, show."""
-_OSD_LEAST_SECONDS = 0.002
+COMMIT_LEAST_SECONDS = 0.002
 """Ceph counts commit latency in whole milliseconds, each the mean of some seconds: less apart is as good as equal."""
 _ERROR = 0.005
 """How often one of any number that are alike may stand out."""
@@ -131,7 +131,7 @@ def slowest_osd(latencies: Sequence[Mapping[str, float]]) -> Slowest | None:
         return None
     name, fraction = slowest
     seconds = figures[name].value * fraction / (1 + fraction)
-    return Slowest("osd", f"osd.{name}", fraction, "less") if seconds >= _OSD_LEAST_SECONDS else None
+    return Slowest("osd", f"osd.{name}", fraction, "less") if seconds >= COMMIT_LEAST_SECONDS else None
 
 
 def _estimates(runs: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:
@@ -271,10 +271,13 @@ class OsdLatencies:
             self._each *= 2
             self._held = self._each
 
-    def finding(self) -> Finding | None:
-        """``slow-osd``, or None."""
+    def finding(self, least_seconds: float = 0.0) -> Finding | None:
+        """``slow-osd``, or None, also where less than ``least_seconds`` apart is as good as equal."""
         slow = slow_osd(self._operations)
-        return SLOW_OSD.found(osd=slow[0], seconds=slow[1], others=slow[2]) if slow else None
+        if slow is None or slow[1] - slow[2] < least_seconds:
+            return None
+        osd, seconds, others = slow
+        return SLOW_OSD.found(osd=osd, seconds=seconds, others=others)
 
 
 def _sum_of(parts: Sequence[tuple[int, float]]) -> tuple[int, float]:

@@ -67,7 +67,8 @@ def correlation_in(residuals: Sequence[float]) -> float:
 
 def sum_of_squares(values: Sequence[float]) -> float:
     """The sum of the squares."""
-    return sum(map(mul, values, values))
+    squares: float = sum(map(mul, values, values))
+    return squares
 
 
 def error_of_mean(values: Sequence[float]) -> float:

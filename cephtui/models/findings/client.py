@@ -56,12 +56,13 @@ SLOW_JOB = FindingKind(
 
 
 def _slow_node(values: Values) -> str:
-    text = units.bandwidth if values["figure"] == "bandwidth" else units.iops
-    rates = f"{values['figure']} {text(values['rate'])}, {text(values['others'])}"
-    whose = "on the other node" if values["nodes"] == 2 else "the median of the other nodes"
-    return f"{values['node']} was slow: {rates} {whose}"
+    is_bandwidth = values["figure"] == "bandwidth"
+    rate, others = (units.bandwidth(values[name]) if is_bandwidth else units.iops(values[name]) for name in _RATES)
+    whose = "the other node did" if values["nodes"] == 2 else "the median of the other nodes is"
+    return f"{values['node']} was slow: {rate}{'' if is_bandwidth else ' IOPS'}, {whose} {others}"
 
 
+_RATES = ("rate", "others")
 SLOW_NODE = FindingKind(
     "slow-node", "limits", "client", "slow node", _slow_node, label=says("{node} slow"),
     why="One node was held up by something of its own: the sum of all nodes is not what the cluster can do.",

@@ -231,7 +231,9 @@ SLOW_OPS = FindingKind(
 
 SLOW_OSD = FindingKind(
     "slow-osd", "limits", "cluster", "slow OSD",
-    says("{osd} was slow: its operations took {seconds:latency}, {others:latency} is the median of the other OSDs"),
+    lambda values: worded("{osd} was slow: its operations took {seconds:latency}, ", values)
+    + f"{values['seconds'] / values['others']:.1f} times "
+    + worded("the median of the other OSDs, {others:latency}", values),
     label=says("{osd} slow"),
     why="Every client waits for the slowest OSD that its data lies on: the figures are those of one disk, or of one "
     "host, more than those of the cluster.",

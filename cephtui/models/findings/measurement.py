@@ -136,17 +136,18 @@ STALLED = FindingKind(
 )  # fmt: skip
 
 
-def _collapsed(values: Values) -> str:
-    levels = f"{values['figure']} fell from {_level(values, 'before')} to {_level(values, 'after')}"
+def _fallen(values: Values, when: str) -> str:
     cause = _explained(values)
-    return f"{levels} at {units.clock(values['from_seconds'])} and stayed there{f': {cause}' if cause else ''}"
+    levels = f"{values['figure']} fell from {_level(values, 'before')} to {_level(values, 'after')}"
+    return f"{levels} {worded(when, values)}{f': {cause}' if cause else ''}"
+
+
+def _collapsed(values: Values) -> str:
+    return _fallen(values, "at {from_seconds:clock} and stayed there")
 
 
 def _dipped(values: Values) -> str:
-    begin, over = units.clock(values["from_seconds"]), units.clock(values["to_seconds"])
-    cause = _explained(values)
-    after, before = _level(values, "after"), _level(values, "before")
-    return f"{values['figure']} {after} from {begin} to {over}, {before} otherwise{f': {cause}' if cause else ''}"
+    return _fallen(values, "between {from_seconds:clock} and {to_seconds:clock}")
 
 
 def _fell(values: Values) -> str:

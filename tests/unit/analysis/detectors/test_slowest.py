@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cephtui.analysis.detectors.slowest import (
+    COMMIT_LEAST_SECONDS,
     NODE_FRACTION,
     NodeRates,
     OsdLatencies,
@@ -142,6 +143,14 @@ def test_a_slow_osd_is_named_with_its_latency(golden: Golden) -> None:
     assert finding.values["osd"] == "osd.2"
     assert finding.values["seconds"] == pytest.approx(0.0246, rel=0.01)
     golden.same(finding.text)
+
+
+def test_latencies_in_whole_milliseconds_have_to_be_further_apart() -> None:
+    found = OsdLatencies()
+    for _ in range(20):
+        found.add({"osd.0": (100, 0.1), "osd.1": (100, 0.1), "osd.2": (100, 0.25)})
+    assert found.finding() is not None
+    assert found.finding(COMMIT_LEAST_SECONDS) is None
 
 
 def test_a_single_slow_moment_is_no_slow_osd() -> None:
