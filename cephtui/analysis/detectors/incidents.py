@@ -240,7 +240,7 @@ class Course:
         explaining = [*events, *other_events, *self._reported(end, standing=True)]
         stalls = joined_stalls(self._each_stall(end))
         findings += [*other_events, *self._stalls(stalls, end, explaining, lost or {}), *self.counted.findings()]
-        findings += self._unsettled(stalls, explaining)
+        findings += self._unsettled(stalls, end, explaining)
         return tuple(sorted(findings, key=lambda finding: (finding.from_seconds or 0.0, cause_rank(finding))))
 
     def _end(self) -> float:
@@ -288,7 +288,7 @@ class Course:
             findings.append(STALLED.found(seconds=sum(stall.seconds for stall in rest), times=len(rest)))
         return findings
 
-    def _unsettled(self, stalls: Sequence[Stall], events: Sequence[Finding]) -> Iterator[Finding]:
+    def _unsettled(self, stalls: Sequence[Stall], end: float, events: Sequence[Finding]) -> Iterator[Finding]:
         """What the seconds show, but for what the stalls are told of already, or is the tool's own rhythm."""
         if self.waits or self._pause or not self._whole:  # without a node there is another level
             return
@@ -299,7 +299,8 @@ class Course:
             is_explained = trouble.kind in EXPLAINED
             why = explanation(*trouble.span, self._marks, events, is_asked=is_asked) if is_explained else {}
             yield trouble.kind.found(trouble.span, **trouble.values, **why)
-        if slow := self._rates.finding(self.seconds.metric):
+        slow = self._rates.finding(self.seconds.metric)
+        if slow and not is_told_by([stall for stall in stalls if slow.values["node"] in stall.nodes], (0.0, end)):
             yield slow
 
     @property

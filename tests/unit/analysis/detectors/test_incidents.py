@@ -473,3 +473,18 @@ def test_what_is_kept_of_a_day_is_bounded() -> None:
     assert found.findings() == ()
     assert len(found._others._own) < 30
     assert stalls.STALL_SECONDS == 2.0
+
+
+# ---------------------------------------------------------------------------------------------- one slow node
+
+
+def test_a_node_that_is_slower_all_the_time_is_named() -> None:
+    found = course(ios={"a": [1670] * 20, "b": [370] * 20, "c": [1790] * 20}, seconds=20).findings()
+    assert [(finding.code, finding.values["node"], finding.values["rate"]) for finding in found] == [
+        ("slow-node", "b", 370.0)
+    ]
+
+
+def test_a_node_that_stands_still_is_told_once() -> None:
+    found = course(ios={"a": [1670] * 20, "b": [*[1700] * 4, *[0] * 16], "c": [1790] * 20}, seconds=20).findings()
+    assert {finding.code for finding in found} == {"stalled"}
