@@ -296,8 +296,10 @@ class Course:
         for trouble in self.seconds.troubles():
             if is_told_by(stalls, trouble.low):
                 continue
-            is_explained = trouble.kind in EXPLAINED
-            why = explanation(*trouble.span, self._marks, events, is_asked=is_asked) if is_explained else {}
+            why: dict[str, Value] = {}
+            if trouble.kind in EXPLAINED:
+                held_back = self.counted.held_back(*trouble.span)
+                why = explanation(*trouble.span, self._marks, events, is_asked=is_asked, otherwise=held_back)
             yield trouble.kind.found(trouble.span, **trouble.values, **why)
         slow = self._rates.finding(self.seconds.metric)
         if slow and not is_told_by([stall for stall in stalls if slow.values["node"] in stall.nodes], (0.0, end)):

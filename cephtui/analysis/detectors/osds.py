@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass as mutable_dataclass
+from dataclasses import dataclass
 
+from cephtui.analysis.detectors.slowest import OsdLatencies
 from cephtui.analysis.runs.facts import load_of
-from cephtui.frozen import dataclass
 from cephtui.models import Finding, OsdInterval, OsdResult, OsdSample, Step
 from cephtui.models.findings.cluster import MESSAGE_CAP, OSD_COUNTERS
 from cephtui.printable import listed
 
-BATCHES_MOST = 64
-"""Batches of an OSD's course; when there are more, each two neighbours become one."""
 _ROUND_SECONDS = 1.0
 """How long a round takes in which no OSD answers."""
 _SPANS_MOST = 500
@@ -20,58 +18,7 @@ _REFUSED_SHARE, _REFUSED_LEAST = 0.05, 100
 """Fewer refusals do not hold a run back."""
 
 
-@dataclass(frozen=True, slots=True)
-class OsdBatch:
-    """Operations of one OSD as their primary in a part of the run."""
-
-    operations: int
-    latency_seconds: float
-    """The sum of their latencies."""
-
-
-class OsdCourse:
-    """One OSD over time, in bounded space, and as a whole."""
-
-    def __init__(self) -> None:
-        self.batches: list[OsdBatch] = []
-        """In the order of time, all of the same number of samples but the last."""
-        self._each = 1
-        self._held = 0
-        self._total = _Sums()
-
-    def add(self, interval: OsdInterval) -> None:
-        """Take in an interval."""
-        self._total.add(interval)
-        now = OsdBatch(
-            interval.reads + interval.writes,
-            interval.reads * interval.read_seconds + interval.writes * interval.write_seconds,
-        )
-        if self._held == self._each or not self.batches:
-            if len(self.batches) >= BATCHES_MOST:
-                pairs = zip(self.batches[::2], self.batches[1::2], strict=True)
-                self.batches = [_joined(first, second) for first, second in pairs]
-                self._each *= 2
-            self.batches.append(now)
-            self._held = 1
-        else:
-            self.batches[-1] = _joined(self.batches[-1], now)
-            self._held += 1
-
-    def result(self, operations: int) -> OsdResult:
-        """The OSD as a whole, among so many operations of all OSDs."""
-        return self._total.result(operations)
-
-    @property
-    def operations(self) -> int:
-        """Reads and writes of the whole run."""
-        return self._total.reads + self._total.writes
-
-
-def _joined(first: OsdBatch, second: OsdBatch) -> OsdBatch:
-    return OsdBatch(first.operations + second.operations, first.latency_seconds + second.latency_seconds)
-
-
-@mutable_dataclass(slots=True)
+@dataclass(slots=True)
 class _Sums:
     """The sums of an OSD's intervals."""
 
@@ -94,9 +41,15 @@ class _Sums:
         self.received += interval.received
         self.refused += interval.refused
 
+    @property
+    def operations(self) -> int:
+        """Reads and writes."""
+        return self.reads + self.writes
+
     def result(self, operations: int) -> OsdResult:
+        """The OSD as a whole, among so many operations of all OSDs."""
         return OsdResult(
-            share=(self.reads + self.writes) / operations if operations else 0.0,
+            share=self.operations / operations if operations else 0.0,
             reads=self.reads,
             read_seconds=self.read_seconds / self.reads if self.reads else None,
             writes=self.writes,
@@ -114,8 +67,9 @@ class OsdsSoFar:
     def __init__(self, step: Step | None = None) -> None:
         """``step`` is what runs, for the I/Os that it has in flight; None where that is not known."""
         self._step = step
-        self.by_osd: dict[str, OsdCourse] = {}
+        self._by_osd: dict[str, _Sums] = {}
         """By the id of the OSD."""
+        self._latencies = OsdLatencies()
         self.is_denied = False
         """Whether the cephx caps deny to ask OSDs for their counters."""
         self._cap: int | None = None
@@ -129,7 +83,8 @@ class OsdsSoFar:
         if sample.phase != "run":
             return
         for osd, interval in sample.osds.items():
-            self.by_osd.setdefault(osd, OsdCourse()).add(interval)
+            self._by_osd.setdefault(osd, _Sums()).add(interval)
+        self._latencies.add({f"osd.{osd}": _latency_of(interval) for osd, interval in sample.osds.items()})
         self._cap = sample.message_cap or self._cap
         begun = max(0.0, sample.elapsed_seconds - (sample.interval_seconds or _ROUND_SECONDS))
         for osd in sample.missing:
@@ -141,14 +96,16 @@ class OsdsSoFar:
 
     def results(self) -> dict[str, OsdResult]:
         """Each OSD over the whole run, by its id, in the order of the ids."""
-        operations = sum(osd.operations for osd in self.by_osd.values())
-        ids = sorted(self.by_osd, key=_by_number)
-        return {osd: self.by_osd[osd].result(operations) for osd in ids}
+        operations = sum(osd.operations for osd in self._by_osd.values())
+        ids = sorted(self._by_osd, key=_by_number)
+        return {osd: self._by_osd[osd].result(operations) for osd in ids}
 
     def findings(self) -> Iterator[Finding]:
         """What the counters show, and that they could not be read."""
         if self.is_denied:
             yield OSD_COUNTERS.found()
+        if slow := self._latencies.finding():
+            yield slow
         results = self.results().values()
         refused, received = sum(osd.refused for osd in results), sum(osd.received for osd in results)
         if refused >= _REFUSED_LEAST and _share(refused, received) >= _REFUSED_SHARE:
@@ -166,6 +123,12 @@ class OsdsSoFar:
         if silent:
             return f"{listed([f'osd.{osd}' for osd in sorted(silent, key=_by_number)])} did not answer"
         return MESSAGE_CAP.title if _overlap(self._held, begun, over) > (over - begun) / 2 else ""
+
+
+def _latency_of(interval: OsdInterval) -> tuple[int, float]:
+    """The operations of an OSD as their primary, and the sum of their latencies in seconds."""
+    seconds = interval.reads * interval.read_seconds + interval.writes * interval.write_seconds
+    return interval.reads + interval.writes, seconds
 
 
 def _extend(spans: list[tuple[float, float]], begun: float, over: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cephtui.analysis.detectors.incidents import Course
-from cephtui.analysis.detectors.osds import BATCHES_MOST, OsdsSoFar
+from cephtui.analysis.detectors.osds import OsdsSoFar
 from cephtui.models import Interval, OsdInterval, OsdSample, Sample
 from tests.support.plans import plan
 
@@ -37,15 +37,16 @@ def test_each_osd_has_its_share_and_its_latencies() -> None:
     assert results["10"].subop_seconds == pytest.approx(0.006)
 
 
-def test_a_day_is_kept_in_few_batches_and_loses_nothing() -> None:
+@pytest.mark.parametrize(("seconds", "codes"), [(0.01, []), (0.05, ["slow-osd"])])
+def test_an_osd_that_answers_later_than_the_others_is_a_finding(seconds: float, codes: list[str]) -> None:
     osds = OsdsSoFar()
-    for second in range(5000):
-        osds.add(sample(second))
-    batches = osds.by_osd["10"].batches
-    assert BATCHES_MOST / 2 <= len(batches) <= BATCHES_MOST
-    assert sum(batch.operations for batch in batches) == 500_000
-    assert sum(batch.latency_seconds for batch in batches) == pytest.approx(20_000)
-    assert len({batch.operations for batch in batches[:-1]}) == 1
+    slow = OsdInterval(writes=300, write_seconds=seconds)
+    alike = OsdInterval(writes=300, write_seconds=0.01)
+    for second in range(1, 21):
+        osds.add(sample(second, osds={"0": slow, "1": alike, "2": alike}))
+    findings = list(osds.findings())
+    assert [finding.code for finding in findings] == codes
+    assert all(finding.values["osd"] == "osd.0" for finding in findings)
 
 
 def test_a_message_cap_that_holds_clients_back_is_a_finding() -> None:
