@@ -54,6 +54,8 @@ class Tool:
     """The option that says how many I/Os a job has in flight; empty where it has none."""
     size_option: ClassVar[str] = ""
     """The option that says how much of its target each job uses; empty where it has none."""
+    ramp_option: ClassVar[str] = ""
+    """The option that says how many seconds are left out at the beginning; empty where it has none."""
     jobs_option: ClassVar[str] = ""
     """The option that says how many jobs a node runs; empty where it has none."""
     direction_option: ClassVar[str] = ""

@@ -13,6 +13,7 @@ from itertools import groupby
 
 from cephtui.analysis.detectors.ended import WholeSeconds
 from cephtui.analysis.detectors.explaining import EXPLAINED, cause_rank, explanation, joined_if_many
+from cephtui.analysis.detectors.first_seconds import FirstSeconds
 from cephtui.analysis.detectors.machine import Machines, beside
 from cephtui.analysis.detectors.osds import OsdsSoFar
 from cephtui.analysis.detectors.other_clients import OtherOperations, operations_per_io
@@ -87,10 +88,12 @@ class Course:
         self.seconds = PerSecond(headline)
         """Those of the run in which all nodes took part that had not broken off; none of a tool that measures none."""
         self._whole = WholeSeconds(self.seconds)
+        self._first = FirstSeconds(headline)
         self._rates = NodeRates()
         self._has_mds, self.waits = has_mds, waits
         self._pauses = TOOLS[tool].pauses if tool in TOOLS else {}
         self._has_seconds = tool not in TOOLS or TOOLS[tool].has_seconds
+        self._may_ramp = tool in TOOLS and bool(TOOLS[tool].ramp_option)
         self._before: ClusterSample | None = None
         self._signals_before: dict[SignalKey, Signal] = {}
         self._spans: dict[SignalKey, list[_Span]] = {}
@@ -141,6 +144,8 @@ class Course:
         absent = {*sample.missing, *(name for name, node in self._nodes.items() if node.reached <= middle)}
         if sample.phase == "run" and self._has_seconds:
             self._whole.add(sample, absent)
+        if self._may_ramp and not absent:
+            self._first.add(sample)
 
     def end(self, node: str, elapsed_seconds: float, *, broke_off: bool = False) -> None:
         """A node's benchmark has ended; the run is that of the others where it ``broke_off``."""
@@ -301,6 +306,8 @@ class Course:
                 held_back = self.counted.held_back(*trouble.span)
                 why = explanation(*trouble.span, self._marks, events, is_asked=is_asked, otherwise=held_back)
             yield trouble.kind.found(trouble.span, **trouble.values, **why)
+        if not self.seconds.troubles() and (without_ramp := self._first.finding()):
+            yield without_ramp
         slow = self._rates.finding(self.seconds.metric)
         if slow and not is_told_by([stall for stall in stalls if slow.values["node"] in stall.nodes], (0.0, end)):
             yield slow

@@ -57,6 +57,10 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     ),
     "saw": ({"figure": "IOPS", "high": 540.0, "low": 270.0, "period_seconds": 6.0},),
     "deviation": ({"figure": "IOPS", "share_percent": 62.0},),
+    "ramp": (
+        {"figure": "IOPS", "first_seconds": 5.0, "first": 1350.0, "rest": 1000.0},
+        {"figure": "bandwidth", "first_seconds": 5.0, "first": 4e8, "rest": 6e8},
+    ),
     "stalled": (
         {"seconds": 4.0, "everywhere": True, "mark": "osd.1 frozen", "marked_seconds": 16.0},
         {"seconds": 4.0, "nodes": ("pve1", "pve2"), "to_the_end": True},

@@ -99,6 +99,19 @@ def _level(values: Values, name: str) -> str:
     return (units.bandwidth if values["figure"] == "bandwidth" else units.iops)(values[name])
 
 
+def _no_ramp(values: Values) -> str:
+    first, rest = values["first"], values["rest"]
+    off = f"{_change(rest, first)} {'above' if first > rest else 'below'} the rest"
+    return worded("no ramp: the first {first_seconds:.0f} s count too, in {figure} ", values) + off
+
+
+NO_RAMP = FindingKind(
+    "ramp", "note", "measurement", "no ramp", _no_ramp,
+    why="Caches fill and connections are made in the first seconds: a ramp leaves these out of the figures.",
+    cure="set a ramp: --set ramp_time=10", source=f"{_FIO}#cmdoption-arg-ramp-time",
+)  # fmt: skip
+
+
 def _explained(values: Values) -> str:
     """What explains it: the user's mark, and what the cluster reported at the same time."""
     mark = worded("after the mark at {marked_seconds:clock}, {mark}", values) if "mark" in values else ""

@@ -28,6 +28,7 @@ class Fio(Tool):
     other_kinds = "fio measures images, not a pool's objects: use --target rbd:POOL"
     accepted_targets = "a file, a device or images"
     depth_option, jobs_option, direction_option = "iodepth", "numjobs", "rw"
+    ramp_option = "ramp_time"
     load_options = frozenset(("rw", "bs", "iodepth", "numjobs"))
     latency = "clat"
     latency_about = "from submission to completion"

@@ -25,7 +25,7 @@ from tests.support.runs import run
 LEVELS = {
     "note": {
         *("autoscale", "clock", "compressible", "console", "depth", "flag", "health-other", "krbd", "monitors"),
-        *("network-unknown", "one-stream", "one-thread", "osd-counters", "osds", "partly-saved", "portion"),
+        *("network-unknown", "one-stream", "one-thread", "osd-counters", "osds", "partly-saved", "portion", "ramp"),
         *("random-data", "rate-set", "raw-cut", "residue", "slow-job", "space", "unkillable", "unsaved"),
         *("working-set", "zeros"),
     },
