@@ -35,6 +35,7 @@ from cephtui.reports.views.ceilings import ceilings_view
 from cephtui.running.runner import Runner
 from cephtui.sessions.cluster_records import kept_records
 from cephtui.suites import SuiteStep
+from cephtui.targets import KINDS
 from cephtui.terminal import say
 
 NETWORK, OSD_WRITE, LATENCY = "network", "osd-write", "latency"
@@ -51,6 +52,7 @@ class Part:
     options: tuple[dict[str, Choice], ...]
     """Those of each step of it that are not as in the preset."""
     targets: tuple[str, ...]
+    """Without their scheme where the tool can use no other."""
     is_optional: bool = False
     """Whether it is left out where a guard refuses it: OSDs that serve clients."""
 
@@ -79,7 +81,7 @@ def parts_missing(records: ClusterRecords, now: ClusterNow, target: str | None) 
     if len(set(now.hosts.values())) < 2:
         say("links: not measured on one host: name others with --node")
     elif reached:
-        yield Part(NETWORK, ({"runtime": _LINK_SECONDS},), tuple(f"host:{node}" for node in reached))
+        yield Part(NETWORK, ({"runtime": _LINK_SECONDS},), tuple(reached))
     else:
         say("links: known")
     if target is None:
@@ -90,7 +92,7 @@ def parts_missing(records: ClusterRecords, now: ClusterNow, target: str | None) 
         yield Part(LATENCY, ({"runtime": _LATENCY_SECONDS},), (target,))
     if missing := blocks_missing(records, now, tuple(_BLOCKS)):
         sizes: list[dict[str, Choice]] = [{"block-size": _BLOCKS[block], "runtime": _OSD_SECONDS} for block in missing]
-        yield Part(OSD_WRITE, tuple(sizes), ("osd:*",), is_optional=True)
+        yield Part(OSD_WRITE, tuple(sizes), ("*",), is_optional=True)
     else:
         say("OSDs: known")
 
@@ -107,7 +109,9 @@ def _measured(part: Part, nodes: Sequence[Node], options: Measuring) -> int:
 def _work(part: Part, nodes: Sequence[Node], options: Measuring, runner: Runner, stack: ExitStack) -> Work:
     (preset,) = choose(find_catalogue(), [part.preset])
     steps = [SuiteStep(preset, preset.name, changed) for changed in part.options]
-    study, _ = study_of_steps(steps, nodes, NamedSteps((), part.targets), options, stack, RUNS, {})
+    kinds = [KINDS[kind]() for kind in preset.tool.kinds]
+    targets = tuple(map(kinds[0].spec, part.targets)) if len(kinds) == 1 else part.targets
+    study, _ = study_of_steps(steps, nodes, NamedSteps((), targets), options, stack, RUNS, {})
     return Work(study)
 
 
