@@ -109,8 +109,9 @@ def _measured(part: Part, nodes: Sequence[Node], options: Measuring) -> int:
 def _work(part: Part, nodes: Sequence[Node], options: Measuring, runner: Runner, stack: ExitStack) -> Work:
     (preset,) = choose(find_catalogue(), [part.preset])
     steps = [SuiteStep(preset, preset.name, changed) for changed in part.options]
-    kinds = [KINDS[kind]() for kind in preset.tool.kinds]
-    targets = tuple(map(kinds[0].spec, part.targets)) if len(kinds) == 1 else part.targets
+    targets, (kind, *more) = part.targets, preset.tool.kinds
+    if not more:
+        targets = tuple(map(KINDS[kind]().spec, targets))
     study, _ = study_of_steps(steps, nodes, NamedSteps((), targets), options, stack, RUNS, {})
     return Work(study)
 
