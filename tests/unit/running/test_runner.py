@@ -230,6 +230,18 @@ async def test_every_second_of_each_is_in_the_seconds_of_all(new_stage: Callable
             assert (stage.directory / "001" / "raw" / f"{name}.stdout").stat().st_size > 1000
 
 
+async def test_a_run_is_stored_with_its_ceilings_by_what_was_measured_before_it(
+    new_stage: Callable[..., Stage],
+) -> None:
+    stage = new_stage(plan(nodes=("a",), set=("iodepth=1,64", "numjobs=1")))
+    alone, deep = await stage.run(0), await stage.run(1)
+    assert alone.ceilings
+    assert deep.ceilings
+    assert {ceiling.limit for ceiling in alone.ceilings if ceiling.is_itself} == {"depth"}
+    (depth,) = [ceiling for ceiling in deep.ceilings if ceiling.limit == "depth"]
+    assert depth.basis.endswith("with 1 on each node (#1)")
+
+
 async def test_what_happens_on_all_nodes_happens_in_order(new_stage: Callable[..., Stage]) -> None:
     stage = new_stage()
     await stage.run()
