@@ -20,7 +20,7 @@ from cephtui.analysis.statistics.ratio import geometric_mean
 from cephtui.frozen import dataclass
 from cephtui.models import FIGURE_MOST, Ceiling, ClusterEnvironment, ClusterLink, Finding, Limit, NodeResult, Run
 from cephtui.models.base import OptionValue
-from cephtui.models.ceilings import LIMITED
+from cephtui.models.ceilings import LIMITED, TOO_GOOD
 from cephtui.models.findings.measurement import ABOVE_CEILING
 from cephtui.models.metrics import BY_NAME, COMMIT, DIRECTIONS, FLUSH, METRICS, Metric
 from cephtui.models.nodes import OsdRates
@@ -173,9 +173,16 @@ def _network(run: Run, direction: str, links: Sequence[ClusterLink]) -> Iterator
 
 
 def _osds(run: Run, direction: str, benches: Sequence[OsdRates]) -> Iterator[Ceiling]:
-    if limit := osd_limit(run, direction, benches):
-        flags = {"is_estimate": True} if limit.is_estimate else {}
-        yield from _ceiling(run, "OSDs", direction, limit.metric, limit.at_most, limit.basis, **flags)
+    limit = osd_limit(run, direction, benches)
+    if limit is None:
+        return
+    at_most, basis = limit.at_most, limit.basis
+    if limit.is_estimate and sum(measured([run], direction, limit.metric)) > TOO_GOOD * at_most:
+        text = limit.metric.as_text(at_most)
+        yield from _ceiling(run, "OSDs", direction, limit.metric, None, f"not known: more than about {text} ({basis})")
+        return
+    flags = {"is_estimate": True} if limit.is_estimate else {}
+    yield from _ceiling(run, "OSDs", direction, limit.metric, at_most, basis, **flags)
 
 
 # ---------------------------------------------------------------------------------------------- depth, CPU

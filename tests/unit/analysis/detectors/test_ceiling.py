@@ -358,7 +358,7 @@ def test_between_small_and_large_blocks_the_smaller_bound_counts(block: str) -> 
 
 
 def test_a_bench_of_small_blocks_says_more_than_what_osds_have_once_measured() -> None:
-    assert of_osds(wrote(9), benched(2, 10e6, 10e6, 10e6, block="4k")).at_most == pytest.approx(10e6 / 4096)
+    assert of_osds(wrote(9, 2_000.0), benched(2, 10e6, 10e6, 10e6, block="4k")).at_most == pytest.approx(10e6 / 4096)
     assert of_osds(wrote(9), benched(2, 10e6, 10e6, 10e6, block="8k")).at_most == 20_000, "4k may be faster"
 
 
@@ -377,6 +377,12 @@ def test_a_bench_is_valid_for_a_day_or_with_the_same_disks() -> None:
         run = wrote(9, bandwidth=5e6, options=LARGE, **environment(disk_by_osd=known))
         limits = [each for each in ceilings(run, [bench]) if each.limit == "OSDs"]
         assert bool(limits) is is_valid
+
+
+def test_an_estimate_that_the_run_is_above_is_no_limit(golden: Golden) -> None:
+    run = wrote(9, 30_000.0, bandwidth=1e6)
+    assert of_osds(run).at_most is None
+    golden.same(ceiling_lines(ceilings(run), [run]))
 
 
 @pytest.mark.parametrize("other", [benched(2, 1e8, 1e8), benched(2, 1e8, 1e8, 1e8, block="4k")])
@@ -410,13 +416,16 @@ def test_an_osd_has_the_capacity_of_its_class() -> None:
     at_most = {}
     for name in ("hdd", "ssd", "nvme"):
         classes = environment(config=both, class_by_osd=dict.fromkeys("012", name))
-        at_most[name] = most(limits_of(wrote(100, **classes))["OSDs"])
+        at_most[name] = most(limits_of(wrote(9, 400.0, **classes))["OSDs"])
     assert at_most["ssd"] == at_most["nvme"] == 40 * at_most["hdd"]
-    assert limits_of(wrote(100, **environment(config=both, osds_by_class={"hdd": 3})))["OSDs"].at_most == at_most["hdd"]
+    assert (
+        limits_of(wrote(9, 400.0, **environment(config=both, osds_by_class={"hdd": 3})))["OSDs"].at_most
+        == at_most["hdd"]
+    )
     for unlike in ({}, {"class_by_osd": {"0": "ssd", "1": "ssd"}}, {"class_by_osd": dict.fromkeys("012", "fast")}):
-        assert "OSDs" not in limits_of(wrote(100, **environment(config=both, **unlike))), "it may be either"
+        assert "OSDs" not in limits_of(wrote(9, 400.0, **environment(config=both, **unlike))), "it may be either"
     other = environment(class_by_osd=dict.fromkeys("012", "hdd"))
-    assert "OSDs" not in limits_of(wrote(100, **other)), "only that of its former disk was measured"
+    assert "OSDs" not in limits_of(wrote(9, 400.0, **other)), "only that of its former disk was measured"
 
 
 def alone(number: int, latency: float, **changes: Any) -> Run:
