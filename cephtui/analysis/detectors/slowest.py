@@ -252,7 +252,7 @@ class OsdLatencies:
         """Intervals that are joined to one, and how many of them the newest has."""
 
     def add(self, operations: Mapping[str, tuple[int, float]]) -> None:
-        """Take in an interval: by OSD, ``osd.3``, its operations and the sum of their latencies in seconds."""
+        """Take in the operations of an interval, and the sum of their latencies in seconds, by OSD: ``osd.3``."""
         count = max(map(len, self._operations.values()), default=0)
         is_new = self._held == self._each or not count
         self._held = 1 if is_new else self._held + 1

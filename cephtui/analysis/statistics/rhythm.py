@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from operator import mul
 
 from cephtui.analysis.statistics.levels import correlation_in, sum_of_squares
@@ -19,6 +20,9 @@ frequencies as values (Fisher 1929): the greatest exceeds ``14 + 1000 / (n - 3)^
 few values have less to estimate noise and correlation by."""
 _DEPTHS = (-0.3, 0.0, 0.5, 0.8)
 """Where a sine is that deep it is low: three fifths of each cycle, half, a third, a fifth."""
+_APART, _LEAST_OF_LEVEL, _LEAST_FOR_LEVELS, _LEAST_FALLS = 5.0, 0.15, 20, 4
+"""Two levels are so many standard deviations apart, which the halves of noise, 2.7 apart, hardly ever are; each has so
+much of the values, of which there are so many, with so many falls."""
 _OF_CYCLES = 0.75
 """The share of the cycles in which the fall is there: a single dip has a rhythm too, but only once."""
 _OF_FALL = 1 / 3
@@ -51,7 +55,31 @@ def rhythm_of(values: Sequence[float]) -> Rhythm | None:
     noise = sum_of_squares(residuals) / (count - 3) * _spectrum(correlation_in(residuals), frequency)
     strength = sum_of_squares(levels) / 2 / noise if noise > 1e-12 * whole else math.inf
     is_noise = strength <= _LIMIT + _LIMIT_OF_FEW / (count - 3) ** 2
-    return None if is_noise or not _is_repeated(values, low, 1 / frequency) else Rhythm(strength, 1 / frequency, low)
+    if is_noise or not _is_repeated(values, low, 1 / frequency):
+        return _alternation(values)
+    return Rhythm(strength, 1 / frequency, low)
+
+
+def _alternation(values: Sequence[float]) -> Rhythm | None:
+    """Falls and rises that come irregularly, between two levels far apart; the period is their mean."""
+    count, ordered = len(values), sorted(values)
+    least = math.ceil(_LEAST_OF_LEVEL * count)
+    if count < _LEAST_FOR_LEVELS:
+        return None
+    sums = [0.0, *accumulate(ordered)]
+    below = max(
+        range(least, count - least + 1), key=lambda at: sums[at] ** 2 / at + (sums[-1] - sums[at]) ** 2 / (count - at)
+    )
+    low_mean, high_mean = sums[below] / below, (sums[-1] - sums[below]) / (count - below)
+    rest = sum((value - low_mean) ** 2 for value in ordered[:below])
+    rest += sum((value - high_mean) ** 2 for value in ordered[below:])
+    noise = rest / (count - 2)
+    low = tuple(at for at, value in enumerate(values) if value <= ordered[below - 1])
+    falls = sum(at - 1 not in low for at in low if at)
+    if falls < _LEAST_FALLS or high_mean - low_mean <= _APART * math.sqrt(noise):
+        return None
+    strength = below * (count - below) / count * (high_mean - low_mean) ** 2 / 2 / noise if noise else math.inf
+    return Rhythm(strength, count / falls, low)
 
 
 def _levels(centred: Sequence[float], wave: Sequence[float], depth: float) -> tuple[list[float], tuple[int, ...]]:

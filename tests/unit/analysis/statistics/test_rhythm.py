@@ -52,3 +52,15 @@ def test_a_rhythm_need_not_be_exact() -> None:
     while len(levels) < 60:
         levels += [0.0] * int(rng.integers(3, 5)) + [-0.7] * int(rng.integers(2, 4))
     assert known(rhythm_of(noisy(levels[:60]))).period == pytest.approx(6.0, rel=0.2)
+
+
+@pytest.mark.parametrize("seconds", [40, 60])
+def test_falls_that_come_irregularly_have_a_mean_period(seconds: int) -> None:
+    """Where they lead to another level, far below, and are no few outliers."""
+    lengths = ((9, 2), (4, 3), (11, 1), (5, 3), (7, 2), (4, 1), (8, 3))
+    low = [is_low for high_for, low_for in lengths for is_low in [False] * high_for + [True] * low_for][:seconds]
+    levels = [-0.9 if is_low else 0.0 for is_low in low]
+    found = known(rhythm_of(noisy(levels)))
+    assert found.low == tuple(at for at, is_low in enumerate(low) if is_low)
+    assert 7 < found.period < 11
+    assert rhythm_of(noisy([-0.9 if at in (7, 19, 24, 38) else 0.0 for at in range(seconds)])) is None
