@@ -33,14 +33,14 @@ _NAMES: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 """Ceph's names of what is asked, by logger and counter. Where releases have called it otherwise, they are one after the
 other, and the first that an OSD has is taken; 16.2 to 20.2 call all of these alike."""
-_ASKED = tuple(asked for names in _NAMES.values() for asked in names)
+_COUNTERS = tuple(counter for names in _NAMES.values() for counter in names)
 _MEANS = tuple(name for name in _NAMES if name.endswith("_seconds"))
 _OF_ALL_MEANS = tuple(name for name in _MEANS if name != "subop_seconds")
 _JITTER = 0.25
 """An OSD whose answers are apart by that much more or less than those of the others has an interval of its own."""
 _GONE_SECONDS = 30.0
 """An OSD that has not answered for longer is down."""
-ASKED = json.dumps(_ASKED)
+REQUEST = json.dumps(_COUNTERS)
 """What ``watch_on_node.py`` asks of each OSD."""
 Mean: TypeAlias = tuple[int, float]
 """A count, and the sum of seconds."""
@@ -95,14 +95,14 @@ def round_of(answer: Mapping[str, Any]) -> OsdRound | None:
 
 
 def _counts_of(row: Any) -> OsdCounts | None:
-    if not isinstance(row, list) or len(row) != len(_ASKED) + 1:
+    if not isinstance(row, list) or len(row) != len(_COUNTERS) + 1:
         return None
-    values = dict(zip(_ASKED, row[1:], strict=True))
-    found = {name: _first(values[asked] for asked in names) for name, names in _NAMES.items()}
-    counts = {name: answers.whole(value) for name, value in found.items() if type(value) is int}
+    values = dict(zip(_COUNTERS, row[1:], strict=True))
+    by_name = {name: _first(values[counter] for counter in names) for name, names in _NAMES.items()}
+    counts = {name: answers.whole(value) for name, value in by_name.items() if type(value) is int}
     means = {
         name: (answers.whole(value[0]), answers.number(value[1]))
-        for name, value in found.items()
+        for name, value in by_name.items()
         if isinstance(value, list) and len(value) == 2 and name in _MEANS
     }
     return OsdCounts(answers.number(row[0]), counts, means)
@@ -131,15 +131,15 @@ class OsdDifferences:
         }
         now = max((counts.at for counts in answered.osds.values()), default=0.0)
         self._last = {osd: last for osd, last in self._last.items() if now - last.at < _GONE_SECONDS}
-        known_before = set(self._last)
-        known = known_before | answered.osds.keys()
+        watched_before = set(self._last)
+        watched = watched_before | answered.osds.keys()
         self._last |= answered.osds
         if not spans:
-            missing = tuple(map(str, sorted(known))) if known == known_before else ()
+            missing = tuple(map(str, sorted(watched))) if watched == watched_before else ()
             return OsdSample(run=0, elapsed_seconds=0.0, interval_seconds=0.0, missing=missing) if missing else None
         lengths = sorted(now.at - before.at for before, now in spans.values())
         usual = lengths[(len(lengths) - 1) // 2]
-        return _sample(spans, usual, sorted(known - spans.keys()))
+        return _sample(spans, usual, sorted(watched - spans.keys()))
 
 
 def _sample(spans: Mapping[int, tuple[OsdCounts, OsdCounts]], usual: float, missing: Iterable[int]) -> OsdSample:

@@ -61,12 +61,12 @@ def count(cluster: Any, counters: Any, osds: Any, say: Any) -> None:
         counted: Any = {}
         for first in range(0, len(osds), OSDS_A_ROUND):
             begun, used = time.monotonic(), time.process_time()
-            asked = osds[first : first + OSDS_A_ROUND]
-            for osd in asked:
+            portion = osds[first : first + OSDS_A_ROUND]
+            for osd in portion:
                 if osd not in waiting or waiting[osd].done():
                     waiting[osd] = threads.submit(counted_by, cluster, counters, osd)
-            concurrent.futures.wait([waiting[osd] for osd in asked], ANSWER_SHARE * seconds)
-            counted.update((osd, waiting[osd].result()) for osd in asked if waiting[osd].done())
+            concurrent.futures.wait([waiting[osd] for osd in portion], ANSWER_SHARE * seconds)
+            counted.update((osd, waiting[osd].result()) for osd in portion if waiting[osd].done())
             time.sleep(max(0.0, begun + seconds - time.monotonic()))
             seconds = max(ROUND_SECONDS, (time.process_time() - used) / CPU_SHARE)
         if all(status in DENIED for status in counted.values()) and counted:

@@ -38,8 +38,8 @@ def test_another_client_is_found_by_its_operations(bench: Bench) -> None:
         console.wait(120)
     finally:
         loading.join()
-    others = findings(console)["other-clients"]
-    values = others["values"]
+    finding = findings(console)["other-clients"]
+    values = finding["values"]
     assert isinstance(values, dict)
     assert values["iops"] > 50
     assert 0.4 < values["share"] < 1
@@ -52,6 +52,5 @@ def test_a_user_who_may_not_ask_osds_has_one_note(bench: Bench) -> None:
     lab = bench.lab
     words = ["--ceph-id", lab.restricted_id, "--ceph-keyring", str(lab.restricted_keyring), "--shared-pool"]
     console = bench.run("write-iops", words=words, **{**RUN, "runtime": 6})
-    found = findings(console)
-    assert found["osd-counters"]["level"] == "note"
+    assert findings(console)["osd-counters"]["level"] == "note"
     assert "osds" not in console.runs[0]

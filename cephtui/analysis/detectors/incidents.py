@@ -183,8 +183,8 @@ class Course:
     def cluster(self, sample: ClusterSample) -> None:
         """Take in a state of the cluster."""
         by_rate = self._others.signals(sample)
-        others = self.other_operations.signals() if self.other_operations.is_known else by_rate
-        reported = [*signals(sample, self._before, has_mds=self._has_mds), *others]
+        of_others = self.other_operations.signals() if self.other_operations.is_known else by_rate
+        reported = [*signals(sample, self._before, has_mds=self._has_mds), *of_others]
         now = {(signal.kind.code, signal.subject): signal for signal in reported}
         if sample.phase == "prepare":
             self._asked_before = self._before is not None

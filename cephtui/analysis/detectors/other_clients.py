@@ -51,15 +51,15 @@ def operations_per_io(step: Step) -> float | None:
         return 1.0
     if kind not in ("rbd", "image", "file", "device") or not load.block_bytes:
         return None
-    found = kind in ("image", "device")
-    smallest = _LEAST_OBJECT_BYTES if found else _OBJECT_BYTES
+    is_own = kind in ("rbd", "file")
+    smallest = _OBJECT_BYTES if is_own else _LEAST_OBJECT_BYTES
     crosses = smallest % load.block_bytes and load.block_bytes % smallest
-    creates = step.writes and (found or not step.filled)
+    creates = step.writes and not (is_own and step.filled)
     return math.ceil(load.block_bytes / smallest) + bool(crosses) + bool(creates)
 
 
 @dataclass(frozen=True, slots=True)
-class Others:
+class OtherLoad:
     """What other clients do."""
 
     since: float
@@ -134,7 +134,7 @@ class OtherOperations:
         self._waiting: deque[_Counted] = deque()
         """What was counted in a time for which that of the run is not known yet."""
         self._window: deque[_Counted] = deque()
-        self.now: Others | None = None
+        self.now: OtherLoad | None = None
         self.is_known = False
         """Whether operations were compared at all: then rates of the pool need not be."""
         self.curve = TimeSeries()
@@ -185,13 +185,13 @@ class OtherOperations:
 
     def signals(self) -> Iterator[Signal]:
         """What other clients do now."""
-        if others := self.now:
+        if load := self.now:
             values: dict[str, Value] = {
-                "iops": others.iops,
-                "rate_bytes": others.bandwidth_bytes,
-                "share": round(others.share, 4),
+                "iops": load.iops,
+                "rate_bytes": load.bandwidth_bytes,
+                "share": round(load.share, 4),
             }
-            yield Signal(OTHER_CLIENTS, values, weight=others.share, since=others.since)
+            yield Signal(OTHER_CLIENTS, values, weight=load.share, since=load.since)
 
     def _compare(self) -> None:
         while self._waiting and self._own:
@@ -208,12 +208,12 @@ class OtherOperations:
         self._window.append(counted)
         while len(self._window) > 2 and _joined(self._window).seconds - self._window[0].seconds >= _WINDOW_SECONDS:
             self._window.popleft()
-        self.now = self._others()
+        self.now = self._lasting()
         self.curve.add(counted.over, self._excess(counted).operations / counted.seconds if self.now else None)
         while len(self._own) > 2 and self._own[1].at < _joined(self._window).begun - 2 * counted.shift - _GAP_SECONDS:
             self._own.popleft()
 
-    def _others(self) -> Others | None:
+    def _lasting(self) -> OtherLoad | None:
         window, begun = _joined(self._window), [one.begun for one in self._window if self._is_more(one)]
         is_long = window.seconds >= _WINDOW_SECONDS - 0.5 and len(begun) >= max(2, len(self._window) - 1)
         if not is_long or not self._is_more(window):
@@ -221,7 +221,7 @@ class OtherOperations:
         excess = self._excess(window)
         share = excess.load / (excess.load + excess.own)
         since = self.now.since if self.now else begun[0]
-        return Others(since, excess.operations / window.seconds, excess.nbytes / window.seconds, share)
+        return OtherLoad(since, excess.operations / window.seconds, excess.nbytes / window.seconds, share)
 
     def _is_more(self, counted: _Counted) -> bool:
         excess = self._excess(counted)

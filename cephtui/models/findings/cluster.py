@@ -255,7 +255,7 @@ MONITORS = FindingKind(
 )  # fmt: skip
 
 
-def _others(values: Values) -> str:
+def _other_clients(values: Values) -> str:
     if "iops" not in values:
         return worded("other clients moved up to {rate_bytes:bandwidth}", values)
     did = worded("other clients did up to {iops:iops} operations/s and moved {rate_bytes:bandwidth}", values)
@@ -264,7 +264,7 @@ def _others(values: Values) -> str:
 
 OTHER_CLIENTS = FindingKind(
     "other-clients", "limits", "cluster", "other clients",
-    _course(_others),
+    _course(_other_clients),
     why="What other clients do takes its part of disks and links: the figures are those of a shared cluster. Of an "
     "image with a parent or with journaling it may be the run itself: the first write to an object copies all of it "
     "from the parent, and journaling writes all data twice.",

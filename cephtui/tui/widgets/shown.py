@@ -32,7 +32,7 @@ from cephtui.models.metrics import BY_NAME, DIRECTIONS, Headline, Metric
 from cephtui.reports.words.text import written
 from cephtui.stats import known_sum
 from cephtui.tui.charts.chart import ChartLine, Period, Picture
-from cephtui.tui.charts.colors import FLOW_COLORS, OTHERS_COLOR, flow_color, node_color
+from cephtui.tui.charts.colors import FLOW_COLORS, OTHER_CLIENTS_COLOR, flow_color, node_color
 
 _P99 = BY_NAME["latency_p99_seconds"]
 
@@ -85,9 +85,9 @@ class Shown:
     """The cluster's newest answer."""
     osds: OsdSample | None = None
     """What the OSDs of the pool have counted last."""
-    others: TimeSeries = field(default_factory=TimeSeries)
+    other_clients: TimeSeries = field(default_factory=TimeSeries)
     """Operations of other clients a second, with gaps where there were none."""
-    others_iops: float | None = None
+    other_clients_iops: float | None = None
     """Those of now; None without any."""
     prefill: Prefill | None = None
     """The prefill, while that is in progress."""
@@ -141,8 +141,8 @@ def shown_of_live(state: LiveRun) -> Shown:
         machine=nodes[0].machine if len(nodes) == 1 else None,
         cluster=state.cluster,
         osds=state.osds,
-        others=state.course.other_operations.curve,
-        others_iops=others.iops if (others := state.course.other_operations.now) else None,
+        other_clients=state.course.other_operations.curve,
+        other_clients_iops=load.iops if (load := state.course.other_operations.now) else None,
         prefill=_prefill_of(state) if state.phase == "prepare" else None,
         tool=state.run.tool,
         measured=_measured(state.history),
@@ -160,8 +160,8 @@ def _prefill_of(state: LiveRun) -> Prefill:
     return Prefill(write.bandwidth_bytes if write else None, state.prepared_bytes, state.prefill_bytes, eta_seconds)
 
 
-def shown_of_run(run: Run, history: History, marks: Sequence[Mark], others: TimeSeries | None = None) -> Shown:
-    """A run that is over; ``others`` is what other clients did beside it, where that was seen."""
+def shown_of_run(run: Run, history: History, marks: Sequence[Mark], other_clients: TimeSeries | None = None) -> Shown:
+    """A run that is over; ``other_clients`` is what these did beside it, where that was seen."""
     names = [node.node for node in run.nodes]
     ended_words = {node_end.node: ended_word(node_end) for node_end in left_early(ends_of(run), names)}
     run_marks = [mark for mark in marks if mark.run == run.run and mark.elapsed_seconds is not None]
@@ -172,7 +172,7 @@ def shown_of_run(run: Run, history: History, marks: Sequence[Mark], others: Time
         history.reached,
         tuple((mark.elapsed_seconds or 0.0, mark.text) for mark in run_marks),
         whole=True,
-        others=others or TimeSeries(),
+        other_clients=other_clients or TimeSeries(),
         spans=spans_of(run.findings),
         machine=run.nodes[0].machine if len(names) == 1 else None,
         tool=run.tool,
@@ -248,8 +248,8 @@ def chart_lines(shown: Shown, figure: Headline, *, by_node: bool) -> list[ChartL
     if figure.sums and _has_both(history.directions):
         total = history.total(figure.metric.name)
         lines.append(ChartLine("total", tuple(total.points()), FLOW_COLORS["total"]))
-    if figure.name == "iops" and any(shown.others.values()):
-        lines.append(ChartLine("other clients", tuple(shown.others.points()), OTHERS_COLOR))
+    if figure.name == "iops" and any(shown.other_clients.values()):
+        lines.append(ChartLine("other clients", tuple(shown.other_clients.points()), OTHER_CLIENTS_COLOR))
     return lines
 
 
@@ -297,8 +297,8 @@ def chart_title(shown: Shown, figure: Headline, *, by_node: bool) -> Text:
         values = {"total": known_sum(values[direction] for direction in DIRECTIONS), **values}
     for name, value in values.items():
         text.append(f" {name} {figure.metric.as_text(value)} ", flow_color(name.split()[0]))
-    if figure.name == "iops" and shown.others_iops is not None:
-        text.append(f" other clients {units.iops(shown.others_iops)}/s ", OTHERS_COLOR)
+    if figure.name == "iops" and shown.other_clients_iops is not None:
+        text.append(f" other clients {units.iops(shown.other_clients_iops)}/s ", OTHER_CLIENTS_COLOR)
     if shown.whole and values:
         text.append(" over the whole run ")
     elif figure.name == "iops" and (since_ramp := range_since_ramp(shown, figure)):

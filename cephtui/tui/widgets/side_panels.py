@@ -106,8 +106,8 @@ def cluster_text(shown: Shown, width: int, rows: int, *, ascii_only: bool) -> Te
         return Text()
     iops, bandwidth = units.iops(cluster.client_iops), units.bandwidth(cluster.client_bandwidth_bytes)
     lines = [health_text(cluster), Text(f"client {iops} IOPS, {bandwidth}")]
-    if shown.others_iops is not None:
-        lines.append(Text(f"other clients {units.iops(shown.others_iops)}/s", "yellow"))
+    if shown.other_clients_iops is not None:
+        lines.append(Text(f"other clients {units.iops(shown.other_clients_iops)}/s", "yellow"))
     if cluster.recovery_bandwidth_bytes:
         lines.append(Text(f"recovery {units.bandwidth(cluster.recovery_bandwidth_bytes)}", "yellow"))
     unclean = {state: number for state, number in cluster.pg_states.items() if state != "active+clean"}

@@ -35,7 +35,7 @@ class Recorded:
 
 @every_release
 def test_all_that_is_asked_is_known_in_every_release(release: str) -> None:
-    row = watch_on_node.counted_by(Recorded(release), json.loads(osd_counters.ASKED), 1)
+    row = watch_on_node.counted_by(Recorded(release), json.loads(osd_counters.REQUEST), 1)
     counts = known(round_of({"osd_counters": {"1": row}})).osds[1]
     dumped = json.loads(said(release, "perf-osd"))["osd"]
     assert counts.counts["writes"] == dumped["op_w"] > 1000
@@ -46,7 +46,7 @@ def test_all_that_is_asked_is_known_in_every_release(release: str) -> None:
 
 
 def test_a_counter_that_an_osd_does_not_have_is_left_out() -> None:
-    width = len(json.loads(osd_counters.ASKED))
+    width = len(json.loads(osd_counters.REQUEST))
     row = [1.0, 7, *[None] * (width - 1)]
     assert known(round_of({"osd_counters": {"0": row, "1": row[:-1], "x": row, "2": "?"}})).osds.keys() == {0}
     counts = known(round_of({"osd_counters": {"0": row}})).osds[0]

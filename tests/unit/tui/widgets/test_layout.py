@@ -123,7 +123,7 @@ def test_op_latency_comes_before_commit_latency_and_other_clients_have_a_line() 
         "3": OsdInterval(subops=3, subop_seconds=0.2),
     }
     osds = OsdSample(run=1, elapsed_seconds=1.0, interval_seconds=1.0, osds=counted)
-    shown = Shown(History(), {}, (), 10.0, cluster=cluster, osds=osds, others_iops=1200.0)
+    shown = Shown(History(), {}, (), 10.0, cluster=cluster, osds=osds, other_clients_iops=1200.0)
     lines = cluster_text(shown, 38, 20, ascii_only=True).plain.split("\n")
     assert lines[2] == "other clients 1.20k/s"
     assert [line.split()[:2] for line in lines[3:]] == [["osd.2", "90.0"], ["osd.1", "40.0"]]

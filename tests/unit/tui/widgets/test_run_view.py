@@ -210,16 +210,16 @@ async def test_a_key_goes_round_the_figures() -> None:
 async def test_other_clients_are_a_line_with_its_legend_in_the_chart_of_iops() -> None:
     async with half_shown() as (_, _, view):
         assert "other clients" not in title_in(view)
-        others = TimeSeries()
+        curve = TimeSeries()
         for second, iops in ((5.0, None), (6.0, 900.0), (7.0, 1200.0)):
-            others.add(second, iops)
-        view.show(replace(half_way(), others=others, others_iops=1200.0))
+            curve.add(second, iops)
+        view.show(replace(half_way(), other_clients=curve, other_clients_iops=1200.0))
         assert "other clients 1.20k/s" in title_in(view)
         (line,) = [
             one for one in picture(known(view.shown), HEADLINE_BY_NAME["iops"]).lines if one.label == "other clients"
         ]
         assert line.points[1:] == ((6.0, 900.0), (7.0, 1200.0))
-        view.show(replace(half_way(), others=others))
+        view.show(replace(half_way(), other_clients=curve))
         assert "other clients" not in title_in(view), "not now"
 
 
