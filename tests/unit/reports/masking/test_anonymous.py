@@ -126,6 +126,8 @@ FREE = {
     *(f"NodeEnvironment.{name}" for name in ("os", "kernel", "cpu", "tools value", "missing", "filesystem", "device")),
     *(f"NodeEnvironment.{name} key" for name in ("nic_bits_per_second", "nic_mtu", "settings")),
     *("NodeEnvironment.settings value", "NodeResult.error", "NodeResult.command", "DiskUse.name"),
+    *("MachineUse.nic_drops key", "MachineUse.nic_errors key", "MachineUse.disk_busy_ratio key"),
+    "MachineUse.kernel_errors",
     *(
         "JobResult.job",
         "JobResult.group",
