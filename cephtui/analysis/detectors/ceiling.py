@@ -1,8 +1,8 @@
-"""What would limit a run at the latest: a rate that is set, network, OSDs, depth, about the client's CPU. Pure.
+"""What would limit a run at the latest: a rate that is set, network, OSDs, depth, the client's CPU, a disk. Pure.
 
-Each is an upper bound of a figure from what was known of the run when it began: what a model does not know costs more.
-Depth: Little's law, with the latency of a single I/O in flight; with one I/O in flight it is the limit by itself. CPU:
-the utilisation law.
+Each that is no estimate is an upper bound of a figure from what was known of the run when it began: what a model does
+not know costs more. Depth: Little's law, with the latency of a single I/O in flight; with one I/O in flight it is the
+limit by itself. CPU and disk: the utilisation law.
 """
 
 from __future__ import annotations
