@@ -23,7 +23,9 @@ from tests.bench.honest.lies import LIES, Lie
 from tests.bench.honest.scene import NotProvoked, Scene
 from tests.bench.table import Row, at_least, at_most, row
 from tests.lab import Lab, LabError, releases
+from tests.lab.cluster import OSDS
 from tests.on_lab.conftest import SLOW_OSDS, temporary_lab
+from tests.on_lab.others import wait_clean
 
 FOLDER = Path(__file__).resolve().parents[3] / ".bench"
 FILE, SESSIONS = FOLDER / "honest.json", FOLDER / "honest"
@@ -151,8 +153,14 @@ def _outcome(observed: Observed) -> str:
 
 @contextmanager
 def _slow_lab(*options: str) -> Iterator[Lab]:
-    """A lab whose OSDs are as slow as disks: then it is not the CPUs, which its parts share, that limit each run."""
+    """A lab whose OSDs are as slow as disks, and on three hosts by CRUSH.
+
+    Then it is not the CPUs, which all its parts share, that limit each run, and data is as far away as in a cluster.
+    """
     with temporary_lab(*options) as lab:
+        for osd in OSDS:
+            lab.ceph("osd", "crush", "move", f"osd.{osd}", f"host=storage{osd + 1}", "root=default")
+        wait_clean(lab)
         for name, value in SLOW_OSDS.items():
             lab.ceph("config", "set", "osd", name, value)
         yield lab

@@ -66,7 +66,8 @@ class Scene:
         """Waits for it; a run that was refused never is."""
 
         def holds() -> bool:
-            return len(console.samples()) >= _UNDER_WAY or console.process.poll() is not None
+            measured = [event for event in console.events if event.get("phase") == "run" and event["event"] == "sample"]
+            return len(measured) >= _UNDER_WAY or console.process.poll() is not None
 
         console.wait_for(holds, RUN_SECONDS, "samples of a run")
         return console.process.poll() is None
