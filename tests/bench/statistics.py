@@ -18,6 +18,7 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
+from cephtui.analysis.detectors.slowest import slow_osd
 from cephtui.analysis.runs.batches import name_of
 from cephtui.analysis.statistics.power import reach, runs_needed, spread_between
 from cephtui.analysis.statistics.ratio import LogMean, log_deviation, paired, prediction, required_ratio, welch
@@ -32,6 +33,19 @@ from cephtui.models import Run
 from cephtui.models.verdict import Answer
 from tests.bench.table import Goal, Row, at_least, at_most, row
 from tests.support.by_floats import compute_by_floats
+from tests.support.clean_seconds import (
+    Distribution,
+    Trouble,
+    clean_osds,
+    clean_seconds,
+    collapse,
+    course_of,
+    dip,
+    findings_of,
+    half,
+    late_dip,
+    saw,
+)
 from tests.support.closed_loops import SYSTEMS, swept
 from tests.support.runs import STARTED, run, total
 from tests.support.simulated import (
@@ -56,6 +70,11 @@ _ORDERS = {"one side after the other": one_after_the_other, _IN_TURNS: in_turns}
 _CV = 0.05
 _ABOUT = at_least(75)
 """Of what is said to hold in about four of five cases."""
+_LENGTHS = (6, 10, 20, 30, 60, 120, 300)
+"""Seconds of runs."""
+_DISTRIBUTIONS: Sequence[Distribution] = ("log-normal", "gamma", "seasonal", "outliers")
+_TROUBLES: dict[str, Trouble] = {"collapse": collapse, "half": half, "dip": dip, "late dip": late_dip, "saw": saw(6)}
+_CLEAN = at_most(2)
 _THRESHOLD = math.log(required_ratio(DOWN, "more"))
 
 
@@ -238,6 +257,32 @@ _WRONG = at_most(2.5)
 _ANSWERS: tuple[Answer, ...] = ("met", "not met")
 
 
+def _clean_run(nodes_most: int, distribution: Distribution, chance: np.random.Generator) -> Cases:
+    """Of runs of any length, spread and correlation whether something is found in their seconds."""
+    while True:
+        seconds, lag = int(chance.choice(_LENGTHS)), float(chance.uniform(0, 0.7))
+        spread = float(chance.uniform(0.05, 0.2 if distribution == "outliers" else 0.35))
+        nodes = int(chance.integers(min(2, nodes_most), nodes_most + 1))
+        levels = np.exp(chance.normal(0, 0.05, nodes))
+        rates = {
+            f"pve{number}": (level * clean_seconds(chance, seconds, spread, lag, distribution)).tolist()
+            for number, level in enumerate(levels)
+        }
+        yield bool(course_of(rates).findings())
+
+
+def _clean_osds(chance: np.random.Generator) -> Cases:
+    while True:
+        osds, seconds = int(chance.integers(3, 49)), int(chance.choice(_LENGTHS))
+        yield slow_osd(clean_osds(chance, osds, seconds, float(chance.uniform(0.05, 0.2)))) is not None
+
+
+def _troubled_run(trouble: Trouble, chance: np.random.Generator) -> Cases:
+    factors = trouble(60)
+    while True:
+        yield bool(findings_of((factors * clean_seconds(chance, 60, 0.1, 0.2)).tolist()))
+
+
 def _of_checks() -> Iterator[Promise]:
     for (name, noise), order, answer in product(NOISES.items(), _ORDERS, _ANSWERS):
         cases = partial(_answers, _ORDERS[order](5), noise, _THRESHOLD, answer)
@@ -286,5 +331,15 @@ def _of_one_side() -> Iterator[Promise]:
         yield Promise(f"knee, the interval: {name}, 3 runs a point", at_least(95), partial(_knee, name, 3), 400)
 
 
-PROMISES: Sequence[Promise] = (*_of_checks(), *_of_power(), *_of_time(), *_of_one_side())
+def _of_seconds() -> Iterator[Promise]:
+    for distribution in _DISTRIBUTIONS:
+        text = f"seconds of clean runs, {distribution}: something is found"
+        yield Promise(text, _CLEAN, partial(_clean_run, 1, distribution), 1000)
+    yield Promise("clean runs of 2 to 16 nodes: something is found", _CLEAN, partial(_clean_run, 16, "log-normal"), 400)
+    yield Promise("3 to 48 OSDs that are alike: one is found slow", _CLEAN, _clean_osds, 400)
+    for name, trouble in _TROUBLES.items():
+        yield Promise(f"{name} in 60 s, spread 10 %: it is found", at_least(90), partial(_troubled_run, trouble), 200)
+
+
+PROMISES: Sequence[Promise] = (*_of_checks(), *_of_power(), *_of_time(), *_of_one_side(), *_of_seconds())
 """All that is counted, in the order of the rows."""
