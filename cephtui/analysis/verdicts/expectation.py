@@ -5,7 +5,7 @@ interval where there are runs enough for one. What is promised of a volume must 
 reach 90 % of it, as providers promise it ("within 10 % of the provisioned IOPS 99 % of the time").
 
 What a finding of a run limits shows neither, unless the right figure is known otherwise: the other runs decide without
-it, and where there are none there is no verdict.
+it, and where there are none there is no verdict; unless the figure is reached in spite of what can only make it worse.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from cephtui.analysis.runs.facts import why_invalid
 from cephtui.analysis.statistics.ratio import geometric_mean, mean_of
 from cephtui.analysis.verdicts.conclusion import METRIC_NAMES, metric_named
 from cephtui.frozen import dataclass
-from cephtui.models import Interval, Run, Sample, Total
+from cephtui.models import Finding, Interval, Run, Sample, Total
 from cephtui.models.expectation import Expected, Kept
 from cephtui.models.findings import limiting
+from cephtui.models.findings.kind import finding_kind
 from cephtui.models.findings.measurement import SHORT
 from cephtui.models.metrics import COMMIT, DIRECTIONS, FLUSH, METRICS, Metric, Unit
 from cephtui.models.verdict import JUDGED_RUNS, Answer, LeftOut
@@ -124,9 +125,21 @@ def _is_corrected(run: Run) -> bool:
 
 def _limits(run: Run, expected: Expectation) -> Iterator[LeftOut]:
     """The findings of a run for which its figure shows nothing."""
-    for finding in run.findings:
-        if finding.code not in _ASKED_FOR and limiting([finding.code], expected.metric.name, expected.direction):
-            yield LeftOut(run=name_of(run), why=finding.text)
+    for finding in _limiting(run, expected):
+        yield LeftOut(run=name_of(run), why=finding.text)
+
+
+def _limiting(run: Run, expected: Expectation) -> list[Finding]:
+    return [
+        finding
+        for finding in run.findings
+        if finding.code not in _ASKED_FOR and limiting([finding.code], expected.metric.name, expected.direction)
+    ]
+
+
+def _is_slowed(run: Run, expected: Expectation) -> bool:
+    """Whether all that limits the figure can only have made it worse."""
+    return all(finding_kind(finding.code).slows for finding in _limiting(run, expected))
 
 
 def _flows(flows: Collection[str], expected: Expectation) -> list[str]:
@@ -221,7 +234,7 @@ def judge_expectation(
     of_volume = _is_of_volume(runs[0], expected)
     if of_volume and has_seconds and reached < _OF_SECONDS * count:
         answer = "not met"
-    if deciding.limited:
+    if deciding.limited and not (answer == "met" and all(_is_slowed(run, expected) for run, _ in measured_runs)):
         answer = "undecided"
     measured = geometric_mean(values)
     return Expected(

@@ -65,6 +65,7 @@ def _slow_node(values: Values) -> str:
 _RATES = ("rate", "others")
 SLOW_NODE = FindingKind(
     "slow-node", "limits", "client", "slow node", _slow_node, label=says("{node} slow"),
+    slows=True,
     why="One node was held up by something of its own: the sum of all nodes is not what the cluster can do.",
     cure="look at that node: its link and errors of its NIC (ip -s link, cephtui run network), its load, its disk; "
     "measure without it to see what the others do",

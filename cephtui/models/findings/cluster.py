@@ -132,6 +132,7 @@ PGS = FindingKind(
 _INACTIVE = "I/O to a PG that is not active waits until it is."
 PGS_INACTIVE = FindingKind(
     "pgs-inactive", "limits", "cluster", "PGs not active", _course(_pgs("not active")),
+    slows=True,
     why=_INACTIVE, cure="wait until all PGs are active+clean", source=_PGS,
 )  # fmt: skip
 PGS_MOSTLY_INACTIVE = FindingKind(
@@ -196,12 +197,14 @@ def _kept(*flags: str) -> str:
 
 SCRUB = FindingKind(
     "scrub", "limits", "cluster", "scrub", _course(_scrub),
+    slows=True,
     why="A scrub reads from the same disks; a deep scrub reads all data.",
     cure=_kept(*_NO_SCRUBS),
     source=f"{_DOCS}/configuration/osd-config-ref/#scrubbing",
 )  # fmt: skip
 SNAPTRIM = FindingKind(
     "snaptrim", "limits", "cluster", "snapshots trimmed", _course(_pgs("trimming snapshots")),
+    slows=True,
     why="What only a deleted snapshot had is removed by the same disks.",
     cure=f"wait until no PG is in snaptrim, or {_kept(_NO_TRIM)}", source=_PGS,
 )  # fmt: skip
@@ -223,6 +226,7 @@ FLAG = FindingKind(
 )  # fmt: skip
 SLOW_OPS = FindingKind(
     "slow-ops", "limits", "cluster", "slow ops", _course(says("up to {operations} operations were slow")),
+    slows=True,
     why="Operations that take longer than osd_op_complaint_time (30 s by default) wait for something: a disk, a PG, "
     "another OSD.",
     cure="look for the OSD that is slow: ceph health detail", source=f"{_HEALTH}#slow-ops",
@@ -235,6 +239,7 @@ SLOW_OSD = FindingKind(
     + f"{values['seconds'] / values['others']:.1f} times "
     + worded("the median of the other OSDs, {others:latency}", values),
     label=says("{osd} slow"),
+    slows=True,
     why="Every client waits for the slowest OSD that its data lies on: the figures are those of one disk, or of one "
     "host, more than those of the cluster.",
     cure="look at that OSD: its disk (smartctl -a, iostat -x), its host, ceph tell osd.N bench; with several slow OSDs "
@@ -265,6 +270,7 @@ def _other_clients(values: Values) -> str:
 OTHER_CLIENTS = FindingKind(
     "other-clients", "limits", "cluster", "other clients",
     _course(_other_clients),
+    slows=True,
     why="What other clients do takes its part of disks and links: the figures are those of a shared cluster. Of an "
     "image with a parent or with journaling it may be the run itself: the first write to an object copies all of it "
     "from the parent, and journaling writes all data twice.",
@@ -281,6 +287,7 @@ def _message_cap(values: Values) -> str:
 MESSAGE_CAP = FindingKind(
     "message-cap", "limits", "cluster", "message cap reached", _message_cap,
     label=lambda values: "message cap",
+    slows=True,
     why="An OSD that has osd_client_message_cap messages of clients in work receives no more for a while: they wait in "
     "the network, and clients starve each other. The figures show that cap and not the disks.",
     cure="choose less depth or fewer jobs, or raise osd_client_message_cap on both sides",

@@ -92,6 +92,8 @@ class FindingKind:
     """The documentation that says so; empty where there is none."""
     cured: Callable[[Values], str] | None = None
     """Makes the cure from the values, where it differs from ``cure``."""
+    slows: bool = False
+    """Whether figures can only be worse for it: one that is good enough nevertheless is good enough."""
     one_of_all: bool = False
     """Whether nodes of a run have the same finding with figures that differ a little: then one of them is kept."""
 

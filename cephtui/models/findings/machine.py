@@ -32,6 +32,7 @@ CPU_TAKEN = FindingKind(
     _timed(lambda values: worded("{node}: the CPUs were ", values) + f"{_percent(values['busy_ratio'])} busy, "
            f"{_percent(values['others_ratio'])} with other programs than the benchmark and Ceph"),
     label=says("CPU of {node} taken"),
+    slows=True,
     why="A client that waits for a CPU sends fewer I/Os, and each looks slower than it was.",
     cure="end what else runs there, top shows it, and measure again", source=_PROC_STAT,
 )  # fmt: skip
@@ -39,6 +40,7 @@ CLIENT_CPU = FindingKind(
     "client-cpu", "limits", "client", "client CPU",
     lambda values: worded("{node}: all CPUs were ", values) + f"{_percent(values['busy_ratio'])} busy, "
     f"{_percent(values['own_ratio'])} with the benchmark itself: the client limits its figures",
+    slows=True,
     why="With all its CPUs busy a client can't send more I/Os: what is measured may be able to do more.",
     cure="measure from more nodes at once, or with larger blocks", source=_PROC_STAT,
 )  # fmt: skip
@@ -46,6 +48,7 @@ STEAL = FindingKind(
     "steal", "limits", "client", "steal",
     _timed(lambda values: f"{values['node']}: the hypervisor took {_percent(values['ratio'])} of the CPU time"),
     label=says("steal on {node}"),
+    slows=True,
     why="In that time nothing of the VM ran, the benchmark neither: its I/Os look slower than they were.",
     cure="measure while the host's other VMs are idle, or on a node that is no VM", source=_PROC_STAT,
 )  # fmt: skip
@@ -54,6 +57,7 @@ RETRANSMITS = FindingKind(
     _timed(lambda values: f"{values['node']}: {_percent(values['resent'] / max(1, values['sent']))} of the TCP "
            f"segments were sent again ({values['resent']:,})"),
     label=says("{node} retransmits"),
+    slows=True,
     why="A segment that was lost is sent again after a pause of milliseconds to seconds, in which its I/O waits. In a "
     "network without faults hardly one in a thousand is.",
     cure="look for the lossy link: ip -s link, ethtool -S INTERFACE, the switch's counters; measure it with the preset "
@@ -65,6 +69,7 @@ DISORDERED = FindingKind(
     _timed(lambda values: f"{values['node']}: {_percent(values['disordered'] / max(1, values['received']))} of the TCP "
            f"segments came out of order ({values['disordered']:,})"),
     label=says("{node} out of order"),
+    slows=True,
     why="A segment that was lost on its way, or that took a slower one, holds up all that came behind it. In a network "
     "without faults hardly one in a thousand does.",
     cure="look for the lossy link: ip -s link, ethtool -S INTERFACE, the switch's counters; of a bond, use a mode that "
@@ -81,6 +86,7 @@ NIC_DROPS = FindingKind(
     "nic-drops", "limits", "client", "NIC drops",
     _timed(lambda values: worded("{node}: {nics:listed} dropped ", values) + _of_packets(values)),
     label=says("{node} drops packets"),
+    slows=True,
     why="A packet that was dropped is sent again after a pause, in which its I/O waits.",
     cure="look at ethtool -S INTERFACE, and make its rings larger: ethtool -G INTERFACE rx N", source=_INTERFACES,
 )  # fmt: skip
@@ -88,6 +94,7 @@ NIC_ERRORS = FindingKind(
     "nic-errors", "limits", "client", "NIC errors",
     _timed(lambda values: worded("{node}: {nics:listed} had errors in ", values) + _of_packets(values)),
     label=says("{node} NIC errors"),
+    slows=True,
     why="A packet that came in damaged is dropped and sent again after a pause, in which its I/O waits.",
     cure="look at ethtool -S INTERFACE, and change the cable or the transceiver", source=_INTERFACES,
 )  # fmt: skip
@@ -95,12 +102,14 @@ THROTTLED = FindingKind(
     "throttled", "limits", "client", "CPU throttled",
     lambda values: worded("{node}: the CPUs were too hot and were slowed down {times} times", values)
     + (worded(", for {seconds:duration} on all of them together", values) if "seconds" in values else ""),
+    slows=True,
     why="The same client is slower when it is hot: the figures depend on the temperature.",
     cure="look at its fans and at sensors, let it cool down, and measure again",
 )  # fmt: skip
 KERNEL_ERRORS = FindingKind(
     "kernel-errors", "limits", "client", "kernel errors",
     lambda values: f"{values['node']}: the kernel's log has {'; '.join(values['lines'])}",
+    slows=True,
     why="A disk or a link that fails, or a program that was killed for memory, takes part in the figures.",
     cure="look into dmesg on that node, and measure again once it is repaired",
 )  # fmt: skip

@@ -142,6 +142,7 @@ def _gap(values: Values) -> str:
 
 STALLED = FindingKind(
     "stalled", "limits", "measurement", "no I/O", _stalled, label=_gap,
+    slows=True,
     why="Clients wait as long: the mean hides it, the greatest latency and the gap in the chart show it.",
     cure="ask the OSDs within 10 minutes for their slowest operations, ceph tell osd.N dump_historic_ops, or look into "
     "their logs; outside of Ceph look into dmesg",
@@ -176,6 +177,7 @@ COLLAPSE = FindingKind(
 )  # fmt: skip
 DIP = FindingKind(
     "dip", "limits", "measurement", "dip", _dipped, label=_fell,
+    slows=True,
     why="The mean has a time in it in which something took its part: how long that lasted decides the figure.",
     cure="look for what ran at that time: scrubs, backups, other clients, jobs on the nodes; measure again",
 )  # fmt: skip
@@ -189,6 +191,7 @@ def _saw(values: Values) -> str:
 
 SAW = FindingKind(
     "saw", "limits", "measurement", "falls and rises", _saw,
+    slows=True,
     why="The mean belongs to neither level: the part of the cycles that a run happens to have decides it.",
     cure="look for what comes as often: a rate limit that allows bursts, CPU that is throttled, write-back and "
     "compaction of the OSDs, a job on a node; or measure for many such cycles",
@@ -235,6 +238,7 @@ OVERRUN = FindingKind(
 RATE_LIMITED = FindingKind(
     "rate-limited", "limits", "measurement", "rate limited",
     says("held at {options}, which the preset has: this is no measure of what the pool can do"),
+    slows=True,
     why="The figure is the rate that was asked for, however much more the pool can do.",
     cure="set a higher rate to see what the pool can do", source=_RADOS_BENCH,
 )  # fmt: skip

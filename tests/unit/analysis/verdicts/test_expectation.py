@@ -261,6 +261,7 @@ def test_a_run_without_the_figure_is_named(golden: Golden) -> None:
 IN_FLIGHT = Finding(code="in-flight", text="IOPS and bandwidth disagree by 25.7 %: 300 I/Os were in flight")
 SHORT = Finding(code="short", text="only 3.0 s measured: too short for caches to settle")
 SLOW = Finding(code="slow-ops", text="2 slow ops")
+DOUBTFUL = Finding(code="unverified", text="holes")
 
 
 def in_flight(number: int = 1, findings: Sequence[Finding] = (SHORT, IN_FLIGHT), **changes: Any) -> Run:
@@ -290,12 +291,19 @@ def test_seconds_are_counted_by_bytes_too() -> None:
 @pytest.mark.parametrize("value", [100, 8000, 20000])
 @pytest.mark.parametrize("seconds", [(60, 60), (0, 60)])
 def test_what_a_finding_limits_shows_neither(value: float, seconds: tuple[int, int]) -> None:
-    found = judged("write iops>=8000", [wrote(1, value, findings=(SHORT, SLOW))], seconds)
+    found = judged("write iops>=8000", [wrote(1, value, findings=(SHORT, SLOW, DOUBTFUL))], seconds)
     assert (found.word, found.answer) == ("NO VERDICT", "undecided")
-    assert [(each.run, each.why) for each in found.limited] == [("tuning/1", "2 slow ops")]
+    assert [(each.run, each.why) for each in found.limited] == [("tuning/1", "2 slow ops"), ("tuning/1", "holes")]
     ((text, _),) = expected_lines([found])
     assert text.startswith("NO VERDICT write-iops: write ")
-    assert text.endswith("; tuning/1: 2 slow ops")
+    assert text.endswith("; tuning/1: 2 slow ops; tuning/1: holes")
+
+
+@pytest.mark.parametrize(("value", "word"), [(100, "NO VERDICT"), (8000, "PASS"), (20000, "PASS")])
+def test_what_is_reached_in_spite_of_what_slows_is_reached(value: float, word: str) -> None:
+    found = judged("write iops>=8000", [wrote(1, value, findings=(SHORT, SLOW))])
+    assert found.word == word
+    assert [each.why for each in found.limited] == ["2 slow ops"]
 
 
 @pytest.mark.parametrize(
