@@ -74,9 +74,9 @@ def _alternation(values: Sequence[float]) -> Rhythm | None:
     rest = sum((value - low_mean) ** 2 for value in ordered[:below])
     rest += sum((value - high_mean) ** 2 for value in ordered[below:])
     noise = rest / (count - 2)
-    low = tuple(at for at, value in enumerate(values) if value <= ordered[below - 1])
+    low = tuple(at for at, value in enumerate(values) if value < (low_mean + high_mean) / 2)
     falls = sum(at - 1 not in low for at in low if at)
-    if falls < _LEAST_FALLS or high_mean - low_mean <= _APART * math.sqrt(noise):
+    if falls < _LEAST_FALLS or len(low) < least or high_mean - low_mean <= _APART * math.sqrt(noise):
         return None
     strength = below * (count - below) / count * (high_mean - low_mean) ** 2 / 2 / noise if noise else math.inf
     return Rhythm(strength, count / falls, low)

@@ -63,4 +63,6 @@ def test_falls_that_come_irregularly_have_a_mean_period(seconds: int) -> None:
     found = known(rhythm_of(noisy(levels)))
     assert found.low == tuple(at for at, is_low in enumerate(low) if is_low)
     assert 7 < found.period < 11
+    once = [-2.3 if 20 <= at < 25 else 0.04 * (at % 10 > 0) for at in range(seconds)]
+    assert rhythm_of(once) is None, "the lowest of the others are no level"
     assert rhythm_of(noisy([-0.9 if at in (7, 19, 24, 38) else 0.0 for at in range(seconds)])) is None
