@@ -10,7 +10,7 @@ from tests.bench.honest import provoking
 from tests.bench.honest.judging import Observed
 from tests.bench.honest.scene import NotProvoked, Scene
 from tests.lab.cluster import OSDS
-from tests.on_lab.others import pool_on
+from tests.on_lab.others import peer_again, pool_on
 
 _LIGHT: dict[str, Any] = {"size": "32M", "numjobs": 1, "iodepth": 8, "ramp_time": 2}
 _FILL_MIB = 768
@@ -74,6 +74,7 @@ def osd_stands_still(scene: Scene) -> Observed:
 
 def osds_stand_still(scene: Scene) -> Observed:
     """All OSDs stand still for 3.5 s."""
+    scene.undo.append(partial(peer_again, scene.lab))
     during = partial(provoking.stopped_for, scene.lab, OSDS, 3.5)
     return scene.run("write-iops", during=during, runtime=20, **_LIGHT)
 

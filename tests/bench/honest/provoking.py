@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.bench.honest.scene import NotProvoked, beside
 from tests.lab import Lab
 from tests.lab.cluster import OSDS
-from tests.on_lab.others import make_another_map, peer_again, wait_clean
+from tests.on_lab.others import make_another_map, wait_clean
 from tests.on_lab.runs import wait_for
 
 CLUSTER = "ceph"
@@ -36,7 +36,7 @@ def osd_pids(lab: Lab) -> dict[int, int]:
 
 @contextmanager
 def stopped_for(lab: Lab, osds: Sequence[int], seconds: float, after: float = 2.0) -> Iterator[None]:
-    """These OSDs stand still once, so long; then their PGs peer again."""
+    """These OSDs stand still once, so long."""
     pids = [osd_pids(lab)[osd] for osd in osds]
 
     def stop() -> None:
@@ -50,8 +50,6 @@ def stopped_for(lab: Lab, osds: Sequence[int], seconds: float, after: float = 2.
             yield
     finally:
         _signal(pids, signal.SIGCONT)
-        if len(osds) > 1:
-            peer_again(lab)
 
 
 @contextmanager

@@ -39,6 +39,8 @@ class Scene:
     def __init__(self, lab: Lab, root: Path) -> None:
         root.mkdir(parents=True)
         self.lab, self.bench = lab, Bench(lab, Sandbox(root))
+        self.undo: list[Callable[[], object]] = []
+        """What the lab needs afterwards to be as before; where it fails, what was observed is kept all the same."""
 
     def run(self, preset: str, *, during: During = nullcontext, words: Sequence[str] = (), **how: Any) -> Observed:
         """The command line to its end; the block of ``during`` is entered as the run is under way."""
@@ -84,6 +86,8 @@ class Scene:
     def end(self) -> list[str]:
         """Wait for a healthy cluster, and tell what was left on the lab; raises LabError."""
         try:
+            for step in self.undo:
+                step()
             wait_clean(self.lab, HEALTHY_SECONDS)
         except AssertionError as error:
             raise LabError(f"the lab is not as it was before: {error}") from error
