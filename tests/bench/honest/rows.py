@@ -20,16 +20,19 @@ from tests.bench.conditions import conditions
 from tests.bench.honest import clean
 from tests.bench.honest.judging import CLASSES, Counters, Expected, Judgement, Observed, doubts, judge
 from tests.bench.honest.lies import LIES, Lie
-from tests.bench.honest.scene import NotProvoked, Scene
+from tests.bench.honest.scene import HEALTHY_SECONDS, NotProvoked, Scene
 from tests.bench.table import Row, at_least, at_most, row
 from tests.lab import Lab, LabError, releases
 from tests.lab.cluster import OSDS
 from tests.on_lab.conftest import SLOW_OSDS, temporary_lab
-from tests.on_lab.others import wait_clean
+from tests.on_lab.others import all_serve, still, wait_clean
+from tests.on_lab.runs import wait_for
 
 FOLDER = Path(__file__).resolve().parents[3] / ".bench"
 FILE, SESSIONS = FOLDER / "honest.json", FOLDER / "honest"
 CLEAN_RUNS = 100
+_STILL_SECONDS = 5.0
+"""What the cluster says of its PGs is some seconds old."""
 _MOST_INVENTED, _LEAST_CAUGHT = 2, 32
 _HELD: tuple[str, ...] = ("caught", "prevented")
 Say = Callable[[str], None]
@@ -160,7 +163,9 @@ def _slow_lab(*options: str) -> Iterator[Lab]:
     with temporary_lab(*options) as lab:
         for osd in OSDS:
             lab.ceph("osd", "crush", "move", f"osd.{osd}", f"host=storage{osd + 1}", "root=default")
-        wait_clean(lab)
+        serves = partial(still, partial(all_serve, lab), _STILL_SECONDS)
+        wait_for(serves, HEALTHY_SECONDS, "PGs that are where they belong")
+        wait_clean(lab, HEALTHY_SECONDS)
         for name, value in SLOW_OSDS.items():
             lab.ceph("config", "set", "osd", name, value)
         yield lab
