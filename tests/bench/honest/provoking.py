@@ -195,14 +195,19 @@ def fill(lab: Lab, pool: str, mebibytes: int) -> None:
 
 @contextmanager
 def busy_loops(lab: Lab, node: str, number: int = 4) -> Iterator[None]:
-    """So many processes take nearly all of a CPU before all others, and all that runs on a host has only that one."""
+    """So many processes take nearly all of a CPU before all others, and all that runs on a host has only that one.
+
+    As many more, which come before nobody, keep all other CPUs busy.
+    """
     everywhere = os.sched_getaffinity(0)
-    loop = ("taskset", "--cpu-list", str(_CPU), "chrt", "--rr", "1", "sh", "-c", _BUSY_LOOP)
+    loop = ("sh", "-c", _BUSY_LOOP)
+    first = ("taskset", "--cpu-list", str(_CPU), "chrt", "--rr", "1", *loop)
     with ExitStack() as stack:
         stack.callback(_run_on, lab, node, everywhere)
         _run_on(lab, node, {_CPU})
         for _ in range(number):
             stack.enter_context(beside(lab, node, *loop))
+            stack.enter_context(beside(lab, node, *first))
         yield
 
 
