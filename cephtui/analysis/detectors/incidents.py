@@ -33,7 +33,7 @@ from cephtui.models import ClusterSample, Finding, Mark, NodeSample, OsdSample, 
 from cephtui.models.findings.client import CONSOLE
 from cephtui.models.findings.cluster import CLUSTER_SILENT, PGS_INACTIVE, PGS_MOSTLY_INACTIVE, PGS_SPLIT
 from cephtui.models.findings.kind import Value
-from cephtui.models.findings.measurement import STALLED
+from cephtui.models.findings.measurement import NOT_SETTLED, STALLED
 from cephtui.models.metrics import HeadlineName
 from cephtui.tools import TOOLS
 
@@ -306,7 +306,8 @@ class Course:
                 held_back = self.counted.held_back(*trouble.span)
                 why = explanation(*trouble.span, self._marks, events, is_asked=is_asked, otherwise=held_back)
             yield trouble.kind.found(trouble.span, **trouble.values, **why)
-        if not self.seconds.troubles() and (without_ramp := self._first.finding()):
+        is_settling = all(trouble.kind is NOT_SETTLED for trouble in self.seconds.troubles())
+        if is_settling and (without_ramp := self._first.finding()):
             yield without_ramp
         slow = self._rates.finding(self.seconds.metric)
         if slow and not is_told_by([stall for stall in stalls if slow.values["node"] in stall.nodes], (0.0, end)):

@@ -12,7 +12,7 @@ from cephtui.analysis.detectors.signals import Signal
 from cephtui.analysis.runs.facts import load_of
 from cephtui.analysis.runs.history import TimeSeries
 from cephtui.frozen import dataclass
-from cephtui.models import OsdSample, Sample, Step
+from cephtui.models import FilePlace, OsdSample, RadosPlace, RbdPlace, Sample, Step
 from cephtui.models.findings.cluster import OTHER_CLIENTS
 from cephtui.models.findings.kind import Value
 
@@ -44,14 +44,16 @@ def operations_per_io(step: Step) -> float | None:
     An I/O that crosses objects is several operations, and the first write to an object changes the object map. What a
     cache or a file system makes of I/Os is not known, nor what a gateway does for a request.
     """
-    load, kind = load_of(step), step.nodes[0].place.kind if step.nodes else ""
-    if load is None or load.is_cached or (kind == "file" and (load.flushes or not step.has_mds)):
+    load, place = load_of(step), step.nodes[0].place if step.nodes else None
+    if load is None or load.is_cached:
         return None
-    if kind in ("pool", "new-pool"):
+    if isinstance(place, RadosPlace):
         return 1.0
-    if kind not in ("rbd", "image", "file", "device") or not load.block_bytes:
+    if not isinstance(place, RbdPlace | FilePlace) or not load.block_bytes:
         return None
-    is_own = kind in ("rbd", "file")
+    if place.kind == "file" and (load.flushes or not step.has_mds):
+        return None
+    is_own = place.kind not in ("image", "device")
     smallest = _OBJECT_BYTES if is_own else _LEAST_OBJECT_BYTES
     crosses = smallest % load.block_bytes and load.block_bytes % smallest
     creates = step.writes and not (is_own and step.filled)

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from cephtui import units
 from cephtui.models import OsdResult, Run
+from cephtui.models.findings.cluster import SLOW_OSD
 from cephtui.reports.blocks import Block, Cell, Column, Table, Text, cut_rows, words
 
-_SLOW = "slow-osd"
-"""The code of the finding that names an OSD which is slower than the others."""
 _FIGURES = (
     Column("share", "r"),
     Column("reads", "r", rank=2),
@@ -37,9 +36,9 @@ def osds_table(runs: Mapping[str, Run]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     strong = set[int]()
     for name, run in runs.items():
-        slow = {str(finding.values.get("osd")) for finding in run.findings if finding.code == _SLOW}
+        slow = {str(finding.values.get("osd")) for finding in run.findings if finding.code == SLOW_OSD.code}
         for osd, result in run.osds.items():
-            mark = words("▼ slow", style="limited") if {osd, f"osd.{osd}"} & slow else ""
+            mark = words("▼ slow", style="limited") if f"osd.{osd}" in slow else ""
             strong |= {len(rows)} if mark else set()
             rows.append((name, f"osd.{osd}", *_figures(result), mark))
     heads = (Column("run"), Column("OSD", is_whole=True), *_FIGURES, Column(" ", is_whole=True))

@@ -21,6 +21,7 @@ _SPEC = re.compile(rf"(?:.*[^\w-])?(?:{_SCHEMES}):|(?:{_SCHEMES}):[^\sA-Z]\S*")
 the user, who writes it."""
 _WORDS = {*KINDS, *get_args(Kind)}
 _OTHER_WORDS = {
+    "analysis/detectors/other_clients.py": {"device", "file", "image"},
     "devices.py": {"device"},
     "ceph/crush_tree.py": {"host", "osd"},
     "ceph/proxmox.py": {"rbd"},

@@ -322,7 +322,7 @@ def test_no_name_is_left_in_a_report(of: Callable[[], Material]) -> None:
 def test_what_is_added_to_a_report_is_looked_at_here() -> None:
     hidden = {"runs", "changes", "judgement", "marks", "files", "other_runs", "notes", "title", "sides", "ceilings"}
     hidden |= {"expected"}
-    of_runs = {"headline", "lines", "made_at", "ordered", "osds", "seconds", "is_versus"}
+    of_runs = {"headline", "lines", "made_at", "ordered", "osds", "seconds", "is_versus", "until_stable"}
     assert {field.name for field in fields(Material)} == hidden | of_runs
 
 
