@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from cephtui.analysis.detectors.slowest import OsdLatencies
@@ -14,6 +14,12 @@ from cephtui.printable import listed
 _ROUND_SECONDS = 1.0
 """How long a round takes in which no OSD answers."""
 _SPANS_MOST = 500
+_KINDS: Mapping[str, Callable[[OsdInterval], tuple[int, float]]] = {
+    "reads": lambda osd: (osd.reads, osd.reads * osd.read_seconds),
+    "writes": lambda osd: (osd.writes, osd.writes * osd.write_seconds),
+    "subops": lambda osd: (osd.subops, osd.subops * osd.subop_seconds),
+}
+"""Operations of an OSD, and the sum of their latencies in seconds."""
 _REFUSED_SHARE, _REFUSED_LEAST = 0.05, 100
 """Fewer refusals do not hold a run back."""
 
@@ -69,7 +75,7 @@ class OsdsSoFar:
         self._step = step
         self._by_osd: dict[str, _Sums] = {}
         """By the id of the OSD."""
-        self._latencies = OsdLatencies()
+        self._latencies = {name: OsdLatencies() for name in _KINDS}
         self.is_denied = False
         """Whether the cephx caps deny to ask OSDs for their counters."""
         self._cap: int | None = None
@@ -84,7 +90,8 @@ class OsdsSoFar:
             return
         for osd, interval in sample.osds.items():
             self._by_osd.setdefault(osd, _Sums()).add(interval)
-        self._latencies.add({f"osd.{osd}": _latency_of(interval) for osd, interval in sample.osds.items()})
+        for name, of in _KINDS.items():
+            self._latencies[name].add({f"osd.{osd}": of(interval) for osd, interval in sample.osds.items()})
         self._cap = sample.message_cap or self._cap
         begun = max(0.0, sample.elapsed_seconds - (sample.interval_seconds or _ROUND_SECONDS))
         for osd in sample.missing:
@@ -104,7 +111,7 @@ class OsdsSoFar:
         """What the counters show, and that they could not be read."""
         if self.is_denied:
             yield OSD_COUNTERS.found()
-        if slow := self._latencies.finding():
+        if slow := self._latencies[self._most_telling()].finding():
             yield slow
         results = self.results().values()
         refused, received = sum(osd.refused for osd in results), sum(osd.received for osd in results)
@@ -117,18 +124,22 @@ class OsdsSoFar:
                 in_flight=_in_flight(self._step) if self._step else None,
             )
 
+    def _most_telling(self) -> str:
+        """What the OSDs are compared by: what they did most, and of writes with copies those as a replica.
+
+        A write waits for the slowest of its copies: with one slow OSD all of them are slow as a primary.
+        """
+        done = {name: sum(getattr(sums, name) for sums in self._by_osd.values()) for name in _KINDS}
+        if done["reads"] >= done["writes"]:
+            return "reads"
+        return "subops" if done["subops"] else "writes"
+
     def held_back(self, begun: float, over: float) -> str:
         """What held I/O back for most of a span, in words: OSDs that did not answer, or the message cap; or empty."""
         silent = [osd for osd, spans in self._silent.items() if _overlap(spans, begun, over) > (over - begun) / 2]
         if silent:
             return f"{listed([f'osd.{osd}' for osd in sorted(silent, key=_by_number)])} did not answer"
         return MESSAGE_CAP.title if _overlap(self._held, begun, over) > (over - begun) / 2 else ""
-
-
-def _latency_of(interval: OsdInterval) -> tuple[int, float]:
-    """The operations of an OSD as their primary, and the sum of their latencies in seconds."""
-    seconds = interval.reads * interval.read_seconds + interval.writes * interval.write_seconds
-    return interval.reads + interval.writes, seconds
 
 
 def _extend(spans: list[tuple[float, float]], begun: float, over: float) -> None:

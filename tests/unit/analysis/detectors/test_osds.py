@@ -37,13 +37,27 @@ def test_each_osd_has_its_share_and_its_latencies() -> None:
     assert results["10"].subop_seconds == pytest.approx(0.006)
 
 
-@pytest.mark.parametrize(("seconds", "codes"), [(0.01, []), (0.05, ["slow-osd"])])
-def test_an_osd_that_answers_later_than_the_others_is_a_finding(seconds: float, codes: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("slow", "alike", "codes"),
+    [
+        ({"writes": 300, "write_seconds": 0.05}, {"writes": 300, "write_seconds": 0.01}, ["slow-osd"]),
+        ({"writes": 300, "write_seconds": 0.01}, {"writes": 300, "write_seconds": 0.01}, []),
+        ({"reads": 300, "read_seconds": 0.05}, {"reads": 300, "read_seconds": 0.01, "writes": 9}, ["slow-osd"]),
+        (
+            {"writes": 300, "write_seconds": 0.06, "subops": 300, "subop_seconds": 0.05},
+            {"writes": 300, "write_seconds": 0.06, "subops": 300, "subop_seconds": 0.01},
+            ["slow-osd"],
+        ),
+    ],
+    ids=["one copy", "alike", "reads", "copies"],
+)
+def test_an_osd_that_answers_later_than_the_others_is_a_finding(
+    slow: dict[str, float], alike: dict[str, float], codes: list[str]
+) -> None:
     osds = OsdsSoFar()
-    slow = OsdInterval(writes=300, write_seconds=seconds)
-    alike = OsdInterval(writes=300, write_seconds=0.01)
+    by_id = {"0": OsdInterval(**slow), "1": OsdInterval(**alike), "2": OsdInterval(**alike)}
     for second in range(1, 21):
-        osds.add(sample(second, osds={"0": slow, "1": alike, "2": alike}))
+        osds.add(sample(second, osds=by_id))
     findings = list(osds.findings())
     assert [finding.code for finding in findings] == codes
     assert all(finding.values["osd"] == "osd.0" for finding in findings)
