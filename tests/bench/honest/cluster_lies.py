@@ -61,9 +61,9 @@ def small_foreign_load(scene: Scene) -> Observed:
 
 
 def osd_in_pulses(scene: Scene) -> Observed:
-    """An OSD stands still for half of each second."""
+    """An OSD stands still for half of each second; the image has objects on all of them."""
     during = partial(provoking.pulses, scene.lab, _OSD)
-    return scene.run("write-iops", during=during, runtime=20, **_LIGHT)
+    return scene.run("write-iops", during=during, runtime=20, **{**_LIGHT, "size": "128M"})
 
 
 def osd_stands_still(scene: Scene) -> Observed:
