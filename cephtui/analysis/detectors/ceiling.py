@@ -272,7 +272,8 @@ def _commits(run: Run) -> bool:
 
 
 def _client_cpu(run: Run) -> Iterator[Ceiling]:
-    """The ceiling by the CPU of the busiest node: that of its jobs' threads, on average."""
+    """The ceiling by the CPU of the busiest node: all of its CPUs, or that of its jobs' threads, on average."""
+    busy = {node.node: node.machine.cpu_busy_ratio or 0.0 for node in run.nodes if node.machine}
     used = {
         node.node: (node.cpu_user_percent + node.cpu_system_percent) / 100
         for node in run.nodes
@@ -280,6 +281,9 @@ def _client_cpu(run: Run) -> Iterator[Ceiling]:
     }
     node, most = max(used.items(), key=lambda pair: pair[1], default=("", 0.0))
     basis = f"on {node} each job's own thread used {100 * most:.0f} % of one CPU{threads_not_counted(run)}"
+    machine, share = max(busy.items(), key=lambda pair: pair[1], default=("", 0.0))
+    if share > most:
+        most, basis = share, f"all CPUs of {machine} together were {100 * share:.0f} % busy"
     yield from _of_use(run, "client CPU", most, basis)
 
 

@@ -20,8 +20,8 @@ _KINDS: Mapping[str, Callable[[OsdInterval], tuple[int, float]]] = {
     "subops": lambda osd: (osd.subops, osd.subops * osd.subop_seconds),
 }
 """Operations of an OSD, and the sum of their latencies in seconds."""
-_REFUSED_SHARE, _REFUSED_LEAST = 0.05, 100
-"""Fewer refusals do not hold a run back."""
+_REFUSED_SHARE, _REFUSED_LEAST, _HELD_SECONDS = 0.05, 100, 3.0
+"""Fewer refusals do not hold a run back, nor do those of a shorter time: the tail of a prefill, or of another run."""
 
 
 @dataclass(slots=True)
@@ -115,9 +115,11 @@ class OsdsSoFar:
             yield slow
         results = self.results().values()
         refused, received = sum(osd.refused for osd in results), sum(osd.received for osd in results)
-        if refused >= _REFUSED_LEAST and _share(refused, received) >= _REFUSED_SHARE:
+        held_seconds = sum(over - begun for begun, over in self._held)
+        is_held = refused >= _REFUSED_LEAST and held_seconds >= _HELD_SECONDS
+        if is_held and _share(refused, received) >= _REFUSED_SHARE:
             yield MESSAGE_CAP.found(
-                (self._held[0][0], self._held[-1][1]) if self._held else None,
+                (self._held[0][0], self._held[-1][1]),
                 share=_share(refused, received),
                 cap=self._cap,
                 osds=len(results),

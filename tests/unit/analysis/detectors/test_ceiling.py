@@ -20,6 +20,7 @@ from cephtui.models import (
     DiskUse,
     Finding,
     JobResult,
+    MachineUse,
     NodeEnvironment,
     Run,
     Summary,
@@ -569,6 +570,13 @@ def test_a_busy_thread_is_about_a_ceiling(golden: Golden) -> None:
 def test_an_idle_thread_is_none_and_what_would_show_one_is_said(golden: Golden) -> None:
     value = with_cpu(22.0, latency=0.0064)
     golden.same(ceiling_lines(ceilings(value), [value]))
+
+
+def test_the_cpus_of_a_node_count_where_they_are_busier_than_a_job(golden: Golden) -> None:
+    taken = with_cpu(3.0)
+    (node,) = taken.nodes
+    busy = node.model_copy(update={"machine": MachineUse(cpus=8, cpu_busy_ratio=0.97)})
+    golden.same(ceiling_lines(ceilings(taken.model_copy(update={"nodes": (busy,)}))))
 
 
 @pytest.mark.parametrize("engine", ["rbd", "rados", "posixaio"])

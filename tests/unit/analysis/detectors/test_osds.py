@@ -80,6 +80,13 @@ def test_few_refusals_are_no_finding(refused: int) -> None:
     assert [*osds.findings()] == []
 
 
+def test_many_refusals_for_a_moment_are_no_finding() -> None:
+    osds = OsdsSoFar(STEP)
+    for second in range(1, 31):
+        osds.add(sample(second, refused=9000 if second < 3 else 0))
+    assert [*osds.findings()] == []
+
+
 def test_no_permission_is_one_note() -> None:
     course = Course()
     course.add(Sample(1, "a", "p", "run", 1.0, 1.0, None, Interval(1, 4096, 1.0, 4096.0)))
