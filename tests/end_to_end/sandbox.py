@@ -377,6 +377,17 @@ def read_samples(run_directory: Path) -> list[Event]:
     return [json.loads(line) for line in lines if line.endswith(b"\n")]
 
 
+_SIZES = {"k": 1 << 10, "m": 1 << 20}
+
+
+def completed_ios(document: Event, part: Event) -> int:
+    """The I/Os of a direction that were completed, by their bytes, by no code of cephtui's: fio counts those begun."""
+    options = {**document.get("global options", {}), **document["jobs"][0].get("job options", {})}
+    block = options["bs"].lower()
+    ios: int = part["io_bytes"] // (int(block[:-1]) * _SIZES[block[-1]])
+    return ios
+
+
 def fio_documents(path: Path) -> list[Event]:
     """Every JSON document in fio's raw output, by no code of cephtui's."""
     text, at, found = path.read_text(), 0, []

@@ -16,7 +16,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.end_to_end.sandbox import ENDLESS, Console, Event, Sandbox, fio_documents, read_samples, sets, wait_for
+from tests.end_to_end.sandbox import (
+    ENDLESS,
+    Console,
+    Event,
+    Sandbox,
+    completed_ios,
+    fio_documents,
+    read_samples,
+    sets,
+    wait_for,
+)
 from tests.lab import Lab
 from tests.lab.processes import Process, all_pids, command_of, environment_of
 from tests.support.waiting import LEAST_SECONDS
@@ -27,6 +37,7 @@ __all__ = [
     "Console",
     "Event",
     "benches_on",
+    "completed_ios",
     "fio_documents",
     "left_on",
     "read_samples",
@@ -272,8 +283,11 @@ def benches_on(lab: Lab) -> Iterator[Callable[[Path], Bench]]:
 
 def total_by_fio(documents: Sequence[Event]) -> Event:
     """What fio's documents, one of each node, say together: counts, and the percentiles of all their histograms."""
-    jobs = [job for document in documents for job in document["jobs"]]
-    return {direction: _all_jobs([job[direction] for job in jobs]) for direction in ("read", "write")}
+    jobs = [(document, job) for document in documents for job in document["jobs"]]
+    return {
+        direction: _all_jobs([{**job[direction], "completed": completed_ios(of, job[direction])} for of, job in jobs])
+        for direction in ("read", "write")
+    }
 
 
 def _all_jobs(parts: Sequence[Event]) -> Event | None:
@@ -283,7 +297,7 @@ def _all_jobs(parts: Sequence[Event]) -> Event | None:
     if not sum(part["total_ios"] for part in parts):
         return None
     return {
-        "ios": sum(part["total_ios"] for part in parts),
+        "ios": sum(part["completed"] for part in parts),
         "bytes": sum(part["io_bytes"] for part in parts),
         "latency_p50_seconds": percentile(bins, 50),
         "latency_p99_seconds": percentile(bins, 99),

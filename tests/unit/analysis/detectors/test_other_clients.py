@@ -11,7 +11,7 @@ import pytest
 
 from cephtui.analysis.detectors.incidents import Course
 from cephtui.analysis.detectors.other_clients import OtherOperations, operations_per_io
-from cephtui.models import ClusterSample, Interval, OsdSample, Sample, Step
+from cephtui.models import ClusterSample, Interval, OsdSample, S3Place, Sample, Step
 from tests.support.known import known
 from tests.support.plans import plan
 
@@ -97,7 +97,7 @@ def test_what_a_gateway_does_is_not_known(s3_step: Step) -> None:
 @pytest.fixture
 def s3_step() -> Step:
     step = plan("write-iops", target="rbd:bench").steps[0]
-    place = step.nodes[0].place.model_copy(update={"kind": "s3"})
+    place = S3Place(kind="s3", endpoint="http://rgw:80", bucket_prefix="cephtui-")
     return step.model_copy(update={"nodes": (step.nodes[0].model_copy(update={"place": place}),)})
 
 
