@@ -152,19 +152,29 @@ moment() {
 
 # for the process that is the command; TERM ends it, after a last line
 report_machine() {
-    local over='' record=''
+    local record='' command=$1
     exec 3<&- 5<&- 9<&- 6<> <(:)  # a pipe that has no end as long as it is open here
     set +u -o posix               # only then a signal ends read, whose time is that of a timer
     unset IFS
     LC_ALL=C
-    trap over=yes TERM
+    trap last_record TERM
     heat
     while kill -0 $$; do
-        moment "$1"
-        [ -z "$over" ] || { heat; errors_of_log; }
-        printf '\x01cephtui node %s%s\n' "$token" "$record" >&4 || exit
-        [ -z "$over" ] || exit
-        record='' turn=$((turn + 1))
+        moment "$command"
+        print_record || exit
+        turn=$((turn + 1))
         read -r -t 1 -u 6 _
     done
+}
+
+print_record() { printf '\x01cephtui node %s%s\n' "$token" "$record" >&4 && record=''; }
+
+# wherever the reporter is: what it was about to print is left out
+last_record() {
+    record=''
+    moment "$command"
+    heat
+    errors_of_log
+    print_record
+    exit
 }

@@ -96,9 +96,9 @@ end() {
 # it has a last line to print, which a console that is gone does not take
 end_reporter() {
     kill -TERM "$reporter"
-    for _ in $(seq 20); do
+    for _ in $(seq 100); do
         kill -0 "$reporter" || return
-        sleep 0.1
+        sleep 0.02
     done
     kill -KILL "$reporter"
 }
