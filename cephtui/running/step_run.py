@@ -116,7 +116,8 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
     happened = recorder.findings([node.ending for node in nodes])
     findings = (*before.findings, *changed, *dropped.findings, *happened, *writer.findings())
     finished = _finished(run, work, findings, environment, time.monotonic() - started)
-    finished = with_ceilings(bench.session.directory, finished)
+    # of a long session many files are read, and other nodes' heartbeats must not wait
+    finished = await asyncio.to_thread(with_ceilings, bench.session.directory, finished)
     bench.recorder = None
     finished = _saved(finished, writer, recorder)
     _keep_records(bench, finished, step)
@@ -369,7 +370,7 @@ def _finished(
         }
     )
     cached = cached_reads(finished)
-    return finished.model_copy(update={"findings": (*finished.findings, cached)}) if cached else finished
+    return _with(finished, cached) if cached else finished
 
 
 def _error(nodes: list[NodeRun], stop: StopRequest) -> str | None:

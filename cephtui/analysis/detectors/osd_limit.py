@@ -25,7 +25,7 @@ from cephtui.tools import TOOLS
 _IOPS, _BANDWIDTH = BY_NAME["iops"], BY_NAME["bandwidth_bytes"]
 _SMALL_BLOCK = 4096
 """Bytes of the writes with which OSDs measure their own capacity."""
-_LARGE_BLOCK = 1 << 20
+LARGE_BLOCK = 1 << 20
 """Bytes of the writes by which the bandwidth of an OSD is known, and whose number is no limit any more."""
 _BANDWIDTH_BLOCK = 64 << 10
 """Bytes of the smallest writes that this bandwidth may limit: of smaller ones it is their number that costs."""
@@ -110,13 +110,13 @@ def osd_limit(run: Run, direction: str, benches: Sequence[OsdRates]) -> OsdLimit
     if cluster is None or not cluster.pgs_by_osd or direction != "write" or load is None:
         return None
     limits: list[OsdLimit | None] = []
-    if load.pattern.startswith("rand") and _SMALL_BLOCK <= load.block_bytes < _LARGE_BLOCK:
+    if load.pattern.startswith("rand") and _SMALL_BLOCK <= load.block_bytes < LARGE_BLOCK:
         small = [
             _of_bench(bench, _IOPS, run) for bench in benches if _SMALL_BLOCK <= bench.block_bytes <= load.block_bytes
         ]
         limits.append(_limit(cluster, _IOPS, [*small, _capacities(cluster)]))
     if not 0 < load.block_bytes < _BANDWIDTH_BLOCK:
-        large = [_of_bench(bench, _BANDWIDTH, run) for bench in benches if bench.block_bytes >= _LARGE_BLOCK]
+        large = [_of_bench(bench, _BANDWIDTH, run) for bench in benches if bench.block_bytes >= LARGE_BLOCK]
         limits.append(_limit(cluster, _BANDWIDTH, large))
     known = [limit for limit in limits if limit]
     return max(known, key=lambda limit: sum(measured([run], direction, limit.metric)) / limit.at_most, default=None)

@@ -12,7 +12,7 @@ from itertools import permutations
 from cephtui import units
 from cephtui.analysis.detectors.ceiling import ClusterRecords
 from cephtui.analysis.detectors.network import VALID_FOR, short_name, why_unusable
-from cephtui.analysis.detectors.osd_limit import is_valid
+from cephtui.analysis.detectors.osd_limit import LARGE_BLOCK, is_valid
 from cephtui.analysis.runs.batches import node_names
 from cephtui.analysis.runs.facts import load_of
 from cephtui.frozen import dataclass
@@ -20,8 +20,6 @@ from cephtui.models import HostNics
 from cephtui.models.nodes import OsdRates
 from cephtui.models.rows import KnownCeiling
 
-LARGE_BLOCK = 1 << 20
-"""Bytes of the writes of which the bandwidth is shown, and not their number."""
 _OLD = "more than 24 h before"
 
 

@@ -27,12 +27,17 @@ def with_completed(run: Run) -> Run:
     )
 
 
+def is_corrected(run: Run) -> bool:
+    """Whether the tool of a run has counted other I/Os than were completed."""
+    return any(total.ios_reported is not None for total in run.summary.flows.values())
+
+
 def corrected_block(run: Run) -> int:
-    """The bytes of each I/O of a run whose tool has counted others than were completed; 0 for any other run.
+    """The bytes of each I/O of a run that is corrected; 0 for any other run.
 
     The seconds of a run that an earlier cephtui has saved are as the tool has counted them.
     """
-    load = load_of(run) if any(total.ios_reported is not None for total in run.summary.flows.values()) else None
+    load = load_of(run) if is_corrected(run) else None
     return load.block_bytes if load else 0
 
 

@@ -17,6 +17,7 @@ from decimal import Decimal
 
 from cephtui.analysis.detectors.settling import WHOLE_SECOND
 from cephtui.analysis.runs.batches import name_of
+from cephtui.analysis.runs.completed import is_corrected
 from cephtui.analysis.runs.facts import why_invalid
 from cephtui.analysis.statistics.ratio import geometric_mean, mean_of
 from cephtui.analysis.verdicts.conclusion import METRIC_NAMES, metric_named
@@ -117,10 +118,6 @@ def figure_of(run: Run, expected: Expectation) -> float | None:
     if done is not None:
         return done / lasted
     return expected.metric.of(flows.get(expected.direction)) if expected.direction else expected.metric.combined(flows)
-
-
-def _is_corrected(run: Run) -> bool:
-    return any(total.ios_reported is not None for total in run.summary.flows.values())
 
 
 def _limits(run: Run, expected: Expectation) -> Iterator[LeftOut]:
@@ -251,7 +248,7 @@ def judge_expectation(
         promised=expected.value,
         of_volume=of_volume,
         measured=measured,
-        by_bytes=expected.metric.unit == "IO/s" and any(_is_corrected(run) for run, _ in measured_runs),
+        by_bytes=expected.metric.unit == "IO/s" and any(is_corrected(run) for run, _ in measured_runs),
         interval=interval,
         tolerance_percent=expected.tolerance_percent,
         seconds=count if has_seconds else None,

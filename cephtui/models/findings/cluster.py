@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cephtui.models.findings.kind import FindingKind, Value, Values, says, worded
+from cephtui.models.findings.kind import FindingKind, Value, Values, joined_words, says, worded
 from cephtui.units import clock, percent
 
 _DOCS = "https://docs.ceph.com/en/latest/rados"
@@ -27,8 +27,8 @@ def _course(state: Callable[[Values], str]) -> Callable[[Values], str]:
     """Words for a state that the cluster reported for some time, made of the words for the state."""
 
     def words(values: Values) -> str:
-        if "things" in values:
-            return worded("{things:listed}: {number} times between {from_seconds:clock} and {to_seconds:clock}", values)
+        if joined := joined_words(values):
+            return joined
         times = f" {values['times']} times" if "times" in values else ""
         when = f" {_when(values)}" if "from_seconds" in values else ""
         details = worded(": {details:listed}", values) if values.get("details") else ""

@@ -136,6 +136,13 @@ def worded(template: str, values: Values) -> str:
     return _WORDS.vformat(template, (), values)
 
 
+def joined_words(values: Values) -> str:
+    """The words of findings that are joined to one: their subjects and their time; empty for a single one."""
+    if "things" not in values:
+        return ""
+    return worded("{things:listed}: {number} times between {from_seconds:clock} and {to_seconds:clock}", values)
+
+
 def enter(kinds: Iterable[FindingKind]) -> None:
     """Add rows to the table of findings."""
     _ROWS.update((kind.code, kind) for kind in kinds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cephtui import units
-from cephtui.models.findings.kind import FindingKind, Values, says, worded
+from cephtui.models.findings.kind import FindingKind, Values, joined_words, says, worded
 
 _PROC_STAT = "https://man7.org/linux/man-pages/man5/proc_stat.5.html"
 _COUNTERS = "https://docs.kernel.org/networking/snmp_counter.html"
@@ -16,9 +16,9 @@ def _timed(state: Callable[[Values], str]) -> Callable[[Values], str]:
     """Words for what a node did from when to when, made of the words for what it did."""
 
     def words(values: Values) -> str:
-        if "things" in values:
-            return worded("{things:listed}: {number} times between {from_seconds:clock} and {to_seconds:clock}", values)
-        return state(values) + worded(" from {from_seconds:clock} to {to_seconds:clock}", values)
+        return joined_words(values) or state(values) + worded(
+            " from {from_seconds:clock} to {to_seconds:clock}", values
+        )
 
     return words
 

@@ -19,7 +19,7 @@ from cephtui.tools.fio.given import (
     read_job_file,
     target_of,
 )
-from cephtui.tools.fio.options import FioOptions
+from cephtui.tools.fio.options import SEVERAL_BLOCKS, FioOptions
 from cephtui.tools.logs import Log, LogLine, command_pattern, is_variable, whole_command
 from cephtui.tools.options import NOT_SET
 from cephtui.units import parse_size, short_size
@@ -29,7 +29,6 @@ GIVEN_MOST = 1000
 _COMMAND = command_pattern("fio")
 _WITHIN = re.compile(r"""(?:^|[\s/"'`(\[=])(?P<words>fio["',]{0,2}\s.*?-name\b.*)""")
 """A command that another one runs: ``kubectl exec POD -- fio``, a loop, ``bash -c 'fio ...'``."""
-_SEVERAL_BLOCKS = ("bssplit", "bsrange", "blocksize_range")
 _RADOS = "rados counts failed operations as I/O: cephtui run rados-write --target pool:POOL measures a pool"
 _HEADING = re.compile(r"\s*\[(?![^\]]*[@~ ][^\]]*\][#$])[^\]\[\"']{1,100}\]\s*(?:[#;].*)?")
 """The heading of a section; ``[root@client ~]#`` is the prompt of a shell."""
@@ -38,7 +37,7 @@ _OPTION = re.compile(r"\s*(?:[a-z][\w-]*\s*=.*|[a-z_]{4,40}\s*(?:[#;].*)?|includ
 _WORDS = re.compile(r"[^a-z0-9_-]")
 _MISSPELT = re.compile(r"\s*([a-z]\w*)[\s:]\s*\S+\s*")
 """A line of a job file that lacks only its ``=``."""
-_ONLY_FIO = (FioOptions.model_fields.keys() | FioOptions.aliases.keys() | set(_SEVERAL_BLOCKS)) - {
+_ONLY_FIO = (FioOptions.model_fields.keys() | FioOptions.aliases.keys() | set(SEVERAL_BLOCKS)) - {
     *("size", "rate", "runtime", "timeout", "direct", "sync", "fsync", "thinktime"),
 }
 """Options whose names no other program has in its files."""
@@ -142,7 +141,7 @@ def _is_taken(option: str) -> bool:
 
 
 def _is_known(option: str) -> bool:
-    return _is_taken(option) or option in _SEVERAL_BLOCKS or FioOptions.reason_against(option) is not None
+    return _is_taken(option) or option in SEVERAL_BLOCKS or FioOptions.reason_against(option) is not None
 
 
 def adopt(section: JobSection, files: Sequence[str] = ()) -> Adopted:
@@ -193,7 +192,7 @@ def _reason_against(option: str, value: str) -> str | None:
         return "not needed: images are measured with it (--target rbd:POOL/IMAGE)"
     if option == "ioengine" and value == "rados":
         raise OptionError(option, _RADOS)
-    if option in _SEVERAL_BLOCKS:
+    if option in SEVERAL_BLOCKS:
         raise OptionError(option, "a preset has one block size at a time: choose bs")
     if option_name(option) in ("size", "io_size") and "%" in value:
         if value.strip() == "100%" and option == "size":

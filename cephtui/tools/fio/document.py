@@ -14,14 +14,14 @@ from cephtui import stats
 from cephtui.models import ELAPSED_MOST_SECONDS, DiskUse, JobResult
 from cephtui.tools.base import ToolResult, by_direction
 from cephtui.tools.fio.flushes import Flushing, Lead, flushing, lead_of, shares_of_all
-from cephtui.tools.fio.options import DEFAULTS
+from cephtui.tools.fio.options import DEFAULTS, SEVERAL_BLOCKS
 from cephtui.tools.fio.versions import FLOWS, as_of_now, checked_figure
 from cephtui.units import parse_size
 
 BROKEN = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 """Errors that a document raises which is not as expected."""
 _DEPTHS = ("1", "2", "4", "8", "16", "32", ">=64")
-_DIFFERING = {"bsrange", "blocksize_range", "bssplit", "bs_unaligned", "blocksize_unaligned"}
+_DIFFERING = {*SEVERAL_BLOCKS, "bs_unaligned", "blocksize_unaligned"}
 """Options with which I/Os have different sizes."""
 _DISK_COUNTS = ("read_ios", "write_ios", "read_merges", "write_merges")
 _DISK_TIMES = {"read_wait_seconds": "read_ticks", "write_wait_seconds": "write_ticks", "queue_seconds": "in_queue"}

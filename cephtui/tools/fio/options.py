@@ -159,6 +159,8 @@ class FioOptions(ToolOptions):
         return None if option in cls.model_fields or option in cls.aliases else super().reason_against(option)
 
 
+SEVERAL_BLOCKS = ("bssplit", "bsrange", "blocksize_range")
+"""The options that give I/Os several sizes."""
 _COMPRESSIBLE = ("buffer_compress_percentage", "buffer_pattern", "zero_buffers")
 _ALIKE = ("dedupe_percentage",)
 
