@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.end_to_end.desk import Desk
 from tests.end_to_end.sandbox import Sandbox
 from tests.support import disks
 
@@ -41,6 +42,12 @@ def sandbox(disk: Path) -> Iterator[Sandbox]:
     """A cephtui of this test's own; whatever it leaves running fails the test."""
     with _sandbox(disk) as sandbox:
         yield sandbox
+
+
+@pytest.fixture
+def desk(sandbox: Sandbox) -> Desk:
+    """A sandbox in whose own folder changes are made."""
+    return Desk(sandbox)
 
 
 @pytest.fixture(scope="module")
