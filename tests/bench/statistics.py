@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
-from cephtui.analysis.detectors.slowest import slow_osd
+from cephtui.analysis.detectors.slowest import slow_osds
 from cephtui.analysis.runs.batches import name_of
 from cephtui.analysis.statistics.power import reach, runs_needed, spread_between
 from cephtui.analysis.statistics.ratio import LogMean, log_deviation, paired, prediction, required_ratio, welch
@@ -274,7 +274,7 @@ def _clean_run(nodes_most: int, distribution: Distribution, chance: np.random.Ge
 def _clean_osds(chance: np.random.Generator) -> Cases:
     while True:
         osds, seconds = int(chance.integers(3, 49)), int(chance.choice(_LENGTHS))
-        yield slow_osd(clean_osds(chance, osds, seconds, float(chance.uniform(0.05, 0.2)))) is not None
+        yield slow_osds(clean_osds(chance, osds, seconds, float(chance.uniform(0.05, 0.2)))) is not None
 
 
 def _troubled_run(trouble: Trouble, chance: np.random.Generator) -> Cases:

@@ -19,7 +19,7 @@ _STEAL, _QUEUE, _PRESSURE = 0.02, 2.0, 0.5
 _IO_PRESSURE = 0.5
 BY_CPU = frozenset(
     (
-        *("client-cpu", "cpu-taken", "steal", "throttled", "slow-node", "slow-osd", "slow-ops", "stalled"),
+        *("client-cpu", "cpu-quota", "cpu-taken", "steal", "throttled", "slow-node", "slow-osd", "slow-ops", "stalled"),
         "retransmits",  # who gets no CPU answers late, and is sent the same again
         *("not-settled", "collapse", "dip", "saw", "deviation"),
     )

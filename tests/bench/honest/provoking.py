@@ -162,7 +162,7 @@ def another_client(lab: Lab, pool: str, block: str, in_flight: int, node: str = 
     """Somebody else writes to an image of a pool, from another host; the pool does not grow beyond that image."""
     lab.rbd("create", "--size", "1024", f"{pool}/theirs")
     options = {"ioengine": "rbd", "clientname": "admin", "pool": pool, "rbdname": "theirs", "rw": "randwrite"}
-    endless = {"bs": block, "iodepth": in_flight, "time_based": 1, "runtime": 600, "name": "theirs"}
+    endless = {"bs": block, "iodepth": in_flight, "direct": 1, "time_based": 1, "runtime": 600, "name": "theirs"}
     words = [f"--{name}={value}" for name, value in {**options, **endless}.items()]
     with beside(lab, node, "env", f"CEPH_CONF={lab.ceph_conf}", "fio", *words) as process:
         yield

@@ -25,7 +25,7 @@ from tests.bench.table import Row, at_least, at_most, row
 from tests.lab import Lab, LabError, releases
 from tests.lab.cluster import OSDS
 from tests.on_lab.conftest import SLOW_OSDS, temporary_lab
-from tests.on_lab.others import all_serve, still, wait_clean
+from tests.on_lab.others import all_serve, kill_osd, start_osd, still, wait_clean
 from tests.on_lab.runs import wait_for
 
 FOLDER = Path(__file__).resolve().parents[3] / ".bench"
@@ -159,9 +159,14 @@ def _slow_lab(*options: str) -> Iterator[Lab]:
     """A lab whose OSDs are as slow as disks, and on three hosts by CRUSH.
 
     Then it is not the CPUs, which all its parts share, that limit each run, and data is as far away as in a cluster.
+    An OSD waits in the thread that receives messages: it has one, or connections that share one would be slower than
+    others, and the OSD with them.
     """
     with temporary_lab(*options) as lab:
+        lab.ceph("config", "set", "osd", "ms_async_op_threads", "1")
         for osd in OSDS:
+            kill_osd(lab, osd)
+            start_osd(lab, osd)
             lab.ceph("osd", "crush", "move", f"osd.{osd}", f"host=storage{osd + 1}", "root=default")
         serves = partial(still, partial(all_serve, lab), _STILL_SECONDS)
         wait_for(serves, HEALTHY_SECONDS, "PGs that are where they belong")
