@@ -38,6 +38,8 @@ _MEANS = tuple(name for name in _NAMES if name.endswith("_seconds"))
 _OF_ALL_MEANS = tuple(name for name in _MEANS if name != "subop_seconds")
 _JITTER = 0.25
 """An OSD whose answers are apart by that much more or less than those of the others has an interval of its own."""
+_AT_ONCE_SECONDS = 0.01
+"""An answer that took less says nothing of the OSD, and is not kept."""
 _GONE_SECONDS = 30.0
 """An OSD that has not answered for longer is down."""
 REQUEST = json.dumps(_COUNTERS)
@@ -52,6 +54,8 @@ class OsdCounts:
 
     at: float
     """When it answered, by a clock of the node that asks."""
+    answer_seconds: float
+    """How long the longest of its answers took, one for each logger: a round trip."""
     counts: Mapping[str, int]
     """By a name of this module."""
     means: Mapping[str, Mean]
@@ -95,9 +99,9 @@ def round_of(answer: Mapping[str, Any]) -> OsdRound | None:
 
 
 def _counts_of(row: Any) -> OsdCounts | None:
-    if not isinstance(row, list) or len(row) != len(_COUNTERS) + 1:
+    if not isinstance(row, list) or len(row) != len(_COUNTERS) + 2:
         return None
-    values = dict(zip(_COUNTERS, row[1:], strict=True))
+    values = dict(zip(_COUNTERS, row[2:], strict=True))
     by_name = {name: _first(values[counter] for counter in names) for name, names in _NAMES.items()}
     counts = {name: answers.whole(value) for name, value in by_name.items() if type(value) is int}
     means = {
@@ -105,7 +109,7 @@ def _counts_of(row: Any) -> OsdCounts | None:
         for name, value in by_name.items()
         if isinstance(value, list) and len(value) == 2 and name in _MEANS
     }
-    return OsdCounts(answers.number(row[0]), counts, means)
+    return OsdCounts(answers.number(row[0]), answers.number(row[1]), counts, means)
 
 
 def _first(values: Iterable[Any]) -> Any:
@@ -167,6 +171,7 @@ def _interval(before: OsdCounts, now: OsdCounts, usual: float) -> OsdInterval:
     length, subops = now.at - before.at, before.mean_until(now, "subop_seconds")
     return OsdInterval(
         interval_seconds=round(length, 3) if abs(length - usual) > _JITTER * usual else 0.0,
+        answer_seconds=now.answer_seconds if now.answer_seconds >= _AT_ONCE_SECONDS else 0.0,
         reads=before.count_until(now, "reads"),
         read_seconds=_mean([before.mean_until(now, "read_seconds")]) or 0.0,
         writes=before.count_until(now, "writes"),

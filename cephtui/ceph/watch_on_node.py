@@ -3,10 +3,11 @@
     python3 -c SCRIPT COMMANDS SECONDS COUNTERS OSDS
 
 COMMANDS are asked every SECONDS, as in commands_on_node.py; their outputs are a line each. COUNTERS is a JSON list of
-loggers and counters, ``[["osd", "op_r"]]``, OSDS one of numbers. Each second 16 OSDs at most are asked for their
-counters, more of them in turn; when all have been, a line has them, ``{"osd_counters": {"3": [12.5, 70, [9, 0.1]]}}``:
-the time, then each counter, null where the OSD has none of that name, and of a mean its count and its sum. An OSD that
-does not answer in time is not in it. ``{"osd_counters": null}`` is the last where the cephx caps deny to ask OSDs.
+loggers and counters, ``[["osd", "op_r"]]``, OSDS one of numbers. About each second 16 OSDs at most are asked for their
+counters, more of them in turn; when all have been, a line has them,
+``{"osd_counters": {"3": [12.5, 0.01, 70, [9, 0.1]]}}``: the time, how long the longest answer took, then each counter,
+null where the OSD has none of that name, and of a mean its count and its sum. An OSD that does not answer in
+time is not in it. ``{"osd_counters": null}`` is the last where the cephx caps deny to ask OSDs.
 
 An OSD that does not answer holds up a thread, and neither the other OSDs nor the state of the cluster.
 """
@@ -14,6 +15,7 @@ An OSD that does not answer holds up a thread, and neither the other OSDs nor th
 import concurrent.futures
 import json
 import os
+import random
 import sys
 import threading
 import time
@@ -22,6 +24,9 @@ from typing import Any
 from cephtui.ceph.commands_on_node import answer, ask, connect_or_end, end
 
 ROUND_SECONDS = 1.0
+ROUND_JITTER = 0.2
+"""The part by which a round is longer or shorter than that, by chance: an OSD that stands still at regular times, half
+of each second, would be asked always while it does, or never."""
 ANSWER_SHARE = 0.8
 """The part of a round after which an OSD that has not answered is left out."""
 OSDS_A_ROUND = 16
@@ -67,7 +72,8 @@ def count(cluster: Any, counters: Any, osds: Any, say: Any) -> None:
                     waiting[osd] = threads.submit(counted_by, cluster, counters, osd)
             concurrent.futures.wait([waiting[osd] for osd in portion], ANSWER_SHARE * seconds)
             counted.update((osd, waiting[osd].result()) for osd in portion if waiting[osd].done())
-            time.sleep(max(0.0, begun + seconds - time.monotonic()))
+            length = seconds * (1 + ROUND_JITTER * random.uniform(-1, 1))
+            time.sleep(max(0.0, begun + length - time.monotonic()))
             seconds = max(ROUND_SECONDS, (time.process_time() - used) / CPU_SHARE)
         if all(status in DENIED for status in counted.values()) and counted:
             say('{"osd_counters": null}')
@@ -77,8 +83,9 @@ def count(cluster: Any, counters: Any, osds: Any, say: Any) -> None:
 
 
 def counted_by(cluster: Any, counters: Any, osd: int) -> Any:
-    """The time of the answer and the counters; a status where there is none."""
+    """The time of the last answer, how long the longest took, and the counters; a status where there is none."""
     dumps: Any = {}
+    at, longest = time.monotonic(), 0.0
     for logger in dict.fromkeys(logger for logger, _ in counters):
         command = json.dumps({"prefix": "perf dump", "logger": logger, "format": "json"})
         try:
@@ -88,8 +95,9 @@ def counted_by(cluster: Any, counters: Any, osd: int) -> Any:
             return -1
         if status:
             return status
-    at = round(time.monotonic(), 3)
-    return [at, *(compact(dumps[logger].get(name)) for logger, name in counters)]
+        asked, at = at, time.monotonic()
+        longest = max(longest, at - asked)
+    return [round(at, 3), round(longest, 4), *(compact(dumps[logger].get(name)) for logger, name in counters)]
 
 
 def compact(value: Any) -> Any:

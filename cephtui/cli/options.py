@@ -330,6 +330,8 @@ _measuring_options = (
     stall_option,
     click.option("--dry-run", is_flag=True, help="Show commands, writes and duration; run nothing."),
 )
+_CONDITIONS = (set_option, drop_caches_option)
+"""Those that change how it is measured."""
 
 
 @dataclass(frozen=True)
@@ -338,15 +340,15 @@ class Measuring:
 
     where: Where
     data_pool: str | None
-    overrides: tuple[str, ...]
     session: str | None
     destroy: tuple[str, ...]
     shared_pool: bool
-    drop_caches: bool
     stall_timeout: float
     dry_run: bool
     output: Output
     """Of what the runs show."""
+    overrides: tuple[str, ...] = ()
+    drop_caches: bool = False
 
     @property
     def as_json(self) -> bool:
@@ -365,8 +367,8 @@ class Measuring:
         }
 
 
-def measuring_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of all that measures, with its nodes; the command gets them as ``options``.
+def measuring_options(command: Callable[..., Any], left_out: Collection[object] = ()) -> Callable[..., Any]:
+    """Adds the options of all that measures, but for some, with its nodes; the command gets them as ``options``.
 
     Where the result can't be written, nothing is measured: Refused is raised.
     """
@@ -374,11 +376,15 @@ def measuring_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def wrapped(**arguments: Any) -> Any:
-        options = Measuring(**{name: arguments.pop(name) for name in names})
+        options = Measuring(**{name: arguments.pop(name) for name in names if name in arguments})
         check_output(options.output)
         return command(options=options, **arguments)
 
     decorated = output_options(wrapped, json_help=_JSON_HELP)
     for option in reversed(_measuring_options):
-        decorated = option(decorated)
+        decorated = decorated if option in left_out else option(decorated)
     return where_options(decorated)
+
+
+ceiling_options = functools.partial(measuring_options, left_out=_CONDITIONS)
+"""The same without what changes how it is measured."""

@@ -19,6 +19,7 @@ from cephtui.cli.errors import ReaderGone
 from cephtui.cli.log import start_log
 from cephtui.cli.options import (
     Where,
+    ceiling_options,
     data_pool_option,
     judging_options,
     measuring_options,
@@ -242,16 +243,18 @@ Exit codes:
   0 ok, 1 the benchmark failed, 2 wrong usage, 3 refused, 4 stopped, lost, incomplete or not saved
 """,
 )
-@target_option
+@click.option(
+    "--target", metavar="TARGET", help="On what one I/O in flight is measured, like rbd:POOL. Default: on nothing."
+)
 @click.option("--again", is_flag=True, help="Measure what is known, too.")
-@measuring_options
+@ceiling_options
 def ceilings(**arguments: Any) -> int:
     """Measure what limits runs on a cluster, as far as it is not known, and show all that is.
 
-    It takes some two minutes with three nodes: each link between them in both directions (iperf3, public network), one
-    I/O in flight on the target, and what each OSD writes to its own store in blocks of 4 MiB and of 4 KiB; OSDs that
-    serve clients are left out without --shared-pool. It is kept with the cluster on this machine. What was measured
-    within 24 hours, or with the same NICs and disks, is known.
+    It takes some two minutes with three nodes: each link between them in both directions (iperf3), between hosts of
+    OSDs also in the cluster network if there is one, one I/O in flight on the target, and what each OSD writes to its
+    own store in blocks of 4 MiB and of 4 KiB; OSDs that serve clients are left out without --shared-pool. It is kept
+    with the cluster on this machine. What was measured within 24 hours, or with the same NICs and disks, is known.
     """
     from cephtui.cli.commands.ceilings import measure_ceilings
 

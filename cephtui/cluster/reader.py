@@ -28,6 +28,7 @@ from cephtui.ceph import commands as ceph_commands
 from cephtui.ceph.cluster import ClusterState, OsdNames
 from cephtui.ceph.images import ImageInfo, ImageUse
 from cephtui.ceph.in_use import ImagesInUse
+from cephtui.ceph.librbd_caches import CacheSetting, parse_caches
 from cephtui.ceph.osd_devices import OsdDevices
 from cephtui.ceph.pool_guards import Space
 from cephtui.ceph.pools import CrushRule, OsdMap, OsdUsage, Pg, Pool, PoolUsage
@@ -169,6 +170,12 @@ def image_limits(pool: str, image: str | None) -> Query[Limits]:
     name = f"{pool}/{image}" if image else pool
     failure = f"can't read the limits of {name}"
     return Query(qos.limits_argv(pool, image), qos.parse_limits, failure, image=name if image else "")
+
+
+def image_settings(pool: str, image: str) -> Query[tuple[Limits, tuple[CacheSetting, ...]]]:
+    """The limits of the clients of an image, and the caches that are switched on for it."""
+    argv, spec = qos.limits_argv(pool, image), f"{pool}/{image}"
+    return Query(argv, lambda text: (qos.parse_limits(text), parse_caches(text)), f"can't ask {spec}", image=spec)
 
 
 def _image_query(pool: str, image: str, argv: tuple[str, ...], parse: Callable[[str], T]) -> Query[T]:

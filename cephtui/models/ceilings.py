@@ -10,19 +10,18 @@ from pydantic import Field
 from cephtui.models.base import Amount, Line, Model, Name
 from cephtui.models.metrics import BY_NAME, Metric
 
-Limit: TypeAlias = Literal["the rate that is set", "rbd_qos", "network", "OSDs", "depth", "client CPU", "disk"]
+Limit: TypeAlias = Literal["the rate that is set", "rbd_qos", "network", "OSDs", "depth", "client CPU", "CPU", "disk"]
 _SET: frozenset[str] = frozenset(("the rate that is set", "rbd_qos"))
 """Limits that the user sets: once reached they come first, whatever else is near."""
 _PASSED: frozenset[str] = frozenset(("network", "OSDs"))
-"""What all of the data passes. An I/O may be faster with others in flight than it is alone: of the depth it is no sign
-of a fault."""
+"""What all of the data passes."""
 LIMITED = 0.9
 """The share of a ceiling from which on it limits the run."""
 NEAR = 0.5
 """The share of a ceiling below which it is not near."""
 TOO_GOOD = 1.05
 """The share of a ceiling above which the figure or the ceiling is wrong."""
-_BUSY: Mapping[str, float] = {"client CPU": 0.85, "disk": 0.9}
+_BUSY: Mapping[str, float] = {"client CPU": 0.85, "CPU": 0.85, "disk": 0.9}
 """How busy something has to be, to say something of a limit."""
 
 
@@ -30,7 +29,10 @@ class Ceiling(Model):
     """A figure of a run, and what it can be at most, as it was known when the run ended."""
 
     limit: Name
-    """``network``, ``OSDs``, ``depth``, ``client CPU``, ``disk``, ``rbd_qos``, or ``the rate that is set``."""
+    """``network``, ``OSDs``, ``depth``, ``client CPU``, ``CPU``, ``disk``, ``rbd_qos``, or ``the rate that is set``.
+
+    ``CPU`` is that of a node which is busy mostly with something else than the benchmark.
+    """
     direction: Name
     """``read`` or ``write``; ``read and write`` of a figure of both together."""
     metric: Literal["iops", "bandwidth_bytes"]
@@ -43,6 +45,10 @@ class Ceiling(Model):
     """Whether it is no bound: ``about``, not ``at most``. Left out where it is one."""
     has_flushes: bool = Field(default=False, exclude_if=lambda has_flushes: not has_flushes)
     """Whether, with one I/O in flight, flushes take their turns too, whose time is in no latency of an I/O."""
+
+    not_measured: tuple[Line, ...] = Field(default=(), exclude_if=lambda links: not links)
+    """Of the network the hosts on the way of the data with a link of which no more than the NIC's speed is known:
+    ``pve3 (cluster)`` of the OSDs' own network. Left out where there is none."""
 
     @property
     def figure(self) -> Metric:

@@ -50,6 +50,11 @@ class NodeEnvironment(Model):
     """The speed of each network interface that is up and reports it."""
     nic_mtu: dict[Name, int] = Field(default_factory=dict)
     """The MTU in bytes of each network interface that is up."""
+    nic_networks: dict[Name, Name] = Field(default_factory=dict, exclude_if=lambda networks: not networks)
+    """A digest of the IPv4 networks of each of those interfaces, and of whether it is the default route."""
+    nic_shaping: dict[Name, Line] = Field(default_factory=dict, exclude_if=lambda shaping: not shaping)
+    """What tc(8) holds back on an interface: ``tbf rate 80Mbit``; ``NIC ingress`` of what comes in. Left out where that
+    is nothing, or can't be read."""
     settings: dict[Name, Line] = Field(default_factory=dict)
     """Settings of the kernel for storage and network, as it prints them: ``vm.swappiness`` and others of sysctl(8),
     ``cpufreq/scaling_governor``, and ``queue/scheduler`` of the disks under a file or device target."""
@@ -84,7 +89,8 @@ class ClusterEnvironment(Model):
     """The device class of each of those OSDs that has one."""
     disk_by_osd: dict[Name, Line] = Field(default_factory=dict, exclude_if=lambda disks: not disks)
     """The disk of each of those OSDs, of a run without a pool of all: its host, and the kernel's name of it or a digest
-    of its serial number. OSDs with the same one share it. Left out where none is known."""
+    of its serial number. OSDs with the same one share it; a name may be another disk's later. Left out where none is
+    known."""
     networks_apart: bool | None = None
     """Whether OSDs reach each other over another network than clients; null where that is not known."""
     osd_flags: tuple[Line, ...] = ()
@@ -131,6 +137,9 @@ class HostNics(Model):
 
     bits_per_second: dict[Name, int] = Field(default_factory=dict)
     mtu: dict[Name, int] = Field(default_factory=dict)
+    networks: dict[Name, Name] = Field(default_factory=dict)
+    """As in a NodeEnvironment; empty where it is not known. So is ``shaping``, which is empty without any, too."""
+    shaping: dict[Name, Line] = Field(default_factory=dict)
 
 
 class ClusterLink(Model):

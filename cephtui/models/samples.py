@@ -160,16 +160,25 @@ class MachineUse(Model):
     cpu_own_ratio: Amount | None = _IF_KNOWN
     """Time of the benchmark's own processes, in user mode and in the kernel."""
     cpu_others_ratio: Amount | None = _IF_KNOWN
-    """User time of programs of normal priority that are neither the benchmark's nor daemons of Ceph."""
+    """Time of programs that are neither the benchmark's nor daemons of Ceph; in user mode only where cgroups can't be
+    read; of a lower priority only where the benchmark waited for a CPU longer than it had one."""
     processes_running: Amount | None = _IF_KNOWN
     """Threads that run or wait for a CPU."""
+    memory_wait_ratio: Amount | None = _IF_KNOWN
+    """The share of the time in which a process, or the kernel itself, waited for memory."""
+    pages_swapped_in: int | None = _IF_KNOWN
+    """Pages of memory that were read back from swap."""
     tcp_segments_sent: int | None = _IF_KNOWN
+    """Segments that were sent for the first time; those that were sent again are not among them."""
     tcp_segments_resent: int | None = _IF_KNOWN
+    """Segments that were sent again, less those that the receiver had already: a late answer is no loss."""
     tcp_segments_received: int | None = _IF_KNOWN
     tcp_segments_disordered: int | None = _IF_KNOWN
     """Segments that came before others that had been sent earlier: these were lost, or took another way."""
     packets: int | None = _IF_KNOWN
     """Packets of the network interfaces, in and out."""
+    nic_packets: dict[Name, int] = Field(default_factory=dict, exclude_if=lambda counts: not counts)
+    """The same of each network interface that had any."""
     received_bytes_per_second: Amount | None = _IF_KNOWN
     sent_bytes_per_second: Amount | None = _IF_KNOWN
     nic_drops: dict[Name, int] = Field(default_factory=dict, exclude_if=lambda counts: not counts)
@@ -185,6 +194,10 @@ class MachineUse(Model):
     """How often hot CPUs were throttled since the run began; known at its end, as are the two below."""
     throttled_seconds: Amount | None = _IF_KNOWN
     """How long, all CPUs added up; null where the kernel does not count it."""
+    quota_ended: int | None = _IF_KNOWN
+    """How often a CPU quota of the benchmark's cgroups ran out since the run began; known at its end."""
+    quota_seconds: Amount | None = _IF_KNOWN
+    """How long it held the cgroup back, all CPUs added up; known at the end of a run."""
     kernel_errors: tuple[Line, ...] = Field(default=(), exclude_if=lambda lines: not lines)
     """Lines of the kernel's log that tell of an error since the run began, the newest eight."""
 
@@ -210,6 +223,8 @@ class OsdInterval(Model):
 
     interval_seconds: Annotated[Elapsed, _LEFT_OUT] = 0.0
     """The time since its answer before, where that is not the interval of the sample; left out where it is."""
+    answer_seconds: Annotated[Amount, _LEFT_OUT] = 0.0
+    """How long it took to answer for its counters, the longest of two round trips; left out below 10 ms."""
     reads: Annotated[int, _LEFT_OUT] = 0
     read_seconds: Annotated[Amount, _LEFT_OUT] = 0.0
     """Mean latency of its reads as their primary, from the receipt of the message to the answer."""
@@ -259,6 +274,8 @@ class OsdSample(StateSample):
     """Of it from a worker thread until the transaction is handed on."""
     message_cap: int | None = None
     """The lowest osd_client_message_cap of the OSDs: messages of clients that one may have in work at once."""
+    operations_per_io: Amount | None = None
+    """How many operations of clients an I/O of the run is at most; null where that is not known."""
     osds: dict[Name, OsdInterval] = Field(default_factory=dict)
     """Each OSD that answered, by its id."""
     missing: tuple[Name, ...] = ()

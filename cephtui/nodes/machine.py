@@ -21,6 +21,9 @@ _STEP_SECONDS = 2.0
 _SAME_STEP_SECONDS = 0.5
 _BUSY_LEAST, _DISKS_MOST = 0.01, 16
 _DIGITS_MOST = 20
+_TICK_SECONDS = 0.01
+_FEW_TICKS = 0.02
+"""A share of the CPU time that changes nothing."""
 
 Counts = tuple[int, ...]
 
@@ -37,8 +40,12 @@ class _Moment:
     time_of_day: float
     uptime_seconds: float
     groups: Mapping[str, Counts] = field(default_factory=dict)
-    """``cpu``, ``own``, ``ceph``, ``others`` are ticks, ``tcp`` segments sent and sent again, ``order`` those
-    that came, and that came out of order."""
+    """``cpu``, ``own``, ``ceph``, ``others`` are ticks, ``heat`` and ``quota`` have how often CPUs were throttled and
+    milliseconds and nanoseconds in which they were, ``memory`` has microseconds in which a process waited for memory
+    and pages that came back from swap, ``waited`` nanoseconds in which processes waited for a CPU and had one,
+    ``cgroups`` microseconds, ``tcp`` segments sent and sent again, ``needless`` those that were sent again and that the
+    receiver had already (RFC 2883), ``order`` those that came, and that came out of order.
+    """
     nics: Mapping[str, Counts] = field(default_factory=dict)
     """Bytes, packets, errors and drops: of what came in, then of what went out."""
     disks: Mapping[str, Counts] = field(default_factory=dict)
@@ -46,9 +53,11 @@ class _Moment:
     errors: tuple[str, ...] = ()
 
 
-_LENGTHS = {"cpus": 1, "cpu": 8, "run": 1, "own": 2, "ceph": 2, "others": 1, "heat": 2, "nic": 8, "disk": 1}
-_LENGTHS |= {"tcp": 2, "order": 2}
+_LENGTHS = {"cpus": 1, "cpu": 8, "run": 1, "own": 2, "ceph": 2, "others": 2, "heat": 2, "nic": 8, "disk": 1}
+_LENGTHS |= {"memory": 2, "quota": 2, "waited": 2, "cgroups": 1, "tcp": 2, "needless": 1, "order": 2}
 """How many numbers each group has at least."""
+
+_AT_ENDS = ("heat", "quota")
 
 
 def _moment_of(record: bytes) -> _Moment | None:
@@ -102,8 +111,8 @@ class Machine:
 
     def __init__(self) -> None:
         self._before: _Moment | None = None
-        self._heat: Counts | None = None
-        """The counts at the begin."""
+        self._begun: dict[str, Counts] = {}
+        """The counts at the begin of what is reported then and at the end."""
         self._disks: dict[str, Counts] = {}
         self._ahead: float | None = None
         """How far the time of day is ahead of the uptime."""
@@ -118,24 +127,26 @@ class Machine:
         now = _moment_of(record)
         if now is None:
             return None
-        before, heat = self._before, now.groups.get("heat")
-        self._heat = self._heat or heat
+        before, ended = self._before, {name: now.groups[name] for name in _AT_ENDS if name in now.groups}
+        self._begun = ended | self._begun
         seconds = now.uptime_seconds - before.uptime_seconds if before else 0.0
         step = self._stepped(now)
         disks = self._busy(now, seconds)
-        if before and 0 < seconds < LEAST_SECONDS and not (now.errors or heat):
+        if before and 0 < seconds < LEAST_SECONDS and not (now.errors or ended):
             return None  # the next one has these counts too
         self._before = now
         if before is None or seconds <= 0:
             return None
         use = _use(before, now, seconds, disks) if seconds >= LEAST_SECONDS else MachineUse()
-        throttled = _grown(self._heat, heat) if heat else None
+        heat, quota = (_grown(self._begun.get(name), ended.get(name)) for name in _AT_ENDS)
         return seconds, use.model_copy(
             update={
                 "clock_offset_seconds": round(now.time_of_day - console_time, 3),
                 "clock_step_seconds": step,
-                "throttled": throttled[0] if throttled else None,
-                "throttled_seconds": throttled[1] / 1000 if throttled else None,
+                "throttled": heat[0] if heat else None,
+                "throttled_seconds": heat[1] / 1000 if heat else None,
+                "quota_ended": quota[0] if quota else None,
+                "quota_seconds": round(quota[1] * 1e-9, 3) if quota else None,
                 "kernel_errors": now.errors,
             }
         )
@@ -165,17 +176,22 @@ class Machine:
 
 def _use(before: _Moment, now: _Moment, seconds: float, disks: dict[str, float]) -> MachineUse:
     nics = {name: grown for name, counts in now.nics.items() if (grown := _grown(before.nics.get(name), counts))}
-    tcp, order = (_grown(before.groups.get(name), now.groups.get(name)) for name in ("tcp", "order"))
+    tcp, needless, order, memory = (
+        _grown(before.groups.get(name), now.groups.get(name)) for name in ("tcp", "needless", "order", "memory")
+    )
     received, sent = (sum(grown[at] for grown in nics.values()) / seconds for at in (0, 4))
     cpus, running = (now.groups.get(name) for name in ("cpus", "run"))
     return MachineUse(
         cpus=cpus[0] if cpus else None,
         processes_running=max(0, running[0] - 1) if running else None,  # the reporter itself runs then
+        memory_wait_ratio=round(min(1.0, memory[0] * 1e-6 / seconds), 4) if memory else None,
+        pages_swapped_in=memory[1] if memory else None,
         tcp_segments_sent=tcp[0] if tcp else None,
-        tcp_segments_resent=tcp[1] if tcp else None,
+        tcp_segments_resent=max(0, tcp[1] - (needless[0] if needless else 0)) if tcp else None,
         tcp_segments_received=order[0] if order else None,
         tcp_segments_disordered=order[1] if order else None,
         packets=sum(grown[1] + grown[5] for grown in nics.values()) if nics else None,
+        nic_packets={name: packets for name, grown in nics.items() if (packets := grown[1] + grown[5])},
         received_bytes_per_second=round(received) if nics else None,
         sent_bytes_per_second=round(sent) if nics else None,
         nic_drops={name: drops for name, grown in nics.items() if (drops := grown[3] + grown[7])},
@@ -195,12 +211,31 @@ def _cpu_ratios(before: _Moment, now: _Moment) -> dict[str, float]:
     total = user + nice + system + idle + waiting + hard + soft + steal
     if not total:
         return {}
-    own, ceph, others = (_grown(before.groups.get(name), now.groups.get(name)) for name in ("own", "ceph", "others"))
+    own = _grown(before.groups.get("own"), now.groups.get("own"))
     ratios = {"cpu_busy_ratio": 1 - (idle + waiting) / total, "cpu_steal_ratio": steal / total}
     if own:
         ratios["cpu_own_ratio"] = min(1.0, sum(own) / total)
-    if own and ceph:
-        ratios["cpu_others_ratio"] = max(0, user - own[0] - ceph[0]) / total
-    elif others:  # in a container
-        ratios["cpu_others_ratio"] = min(1.0, others[0] / total)
+    if own and (others := _others_ticks(before, now, own, user, nice, total)) is not None:
+        ratios["cpu_others_ratio"] = min(1.0, others / total)
     return {name: round(ratio, 4) for name, ratio in ratios.items()}
+
+
+def _others_ticks(before: _Moment, now: _Moment, own: Counts, user: int, nice: int, total: int) -> float | None:
+    """The time of other programs at least, as far as they can have taken it from the benchmark; None: not known.
+
+    Of a lower priority they can where the benchmark waited for a CPU longer than it had one: priorities count only
+    within a cgroup or a session.
+    """
+    ceph, others, waited, cgroups = (
+        _grown(before.groups.get(name), now.groups.get(name)) for name in ("ceph", "others", "waited", "cgroups")
+    )
+    has_waited = waited is not None and waited[0] > waited[1]
+    if ceph:
+        in_user_mode = user + (nice if has_waited else 0) - own[0] - ceph[0]
+        # of programs with a lower priority the time in the kernel is not known
+        counts_all = cgroups is not None and (has_waited or nice <= _FEW_TICKS * total)
+        in_cgroups = cgroups[0] * 1e-6 / _TICK_SECONDS if cgroups and counts_all else 0.0
+        return max(0.0, in_user_mode, in_cgroups - sum(own) - sum(ceph))
+    if others:  # in a container
+        return others[0] + (others[1] if has_waited else 0)
+    return None

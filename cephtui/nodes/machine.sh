@@ -4,11 +4,13 @@
 # Behind a mark with the run's token, which no tool prints, it has groups of words, with a control character before each
 # (nodes/machine.py). A group of what is missing or can't be read is left out. Nothing is forked in between.
 declare -A disks=()
-cpus=0 disordered=0 nics=' ' ceph='' log_end='' gone='' turn=0 family=()
+cpus=0 disordered=0 needless=0 swap=-1 nics=' ' ceph='' log_end='' gone='' turn=0 family=()
+cgroups=/sys/fs/cgroup
+[ -e "$cgroups/cgroup.controllers" ] || cgroups+=/unified  # version 2 beside version 1
 
 # what is looked up before the command begins
 look_around() {
-    local name path log=() lines=()
+    local name path at log=() lines=()
     for path in /sys/block/*; do
         name=${path##*/}
         case $name in rbd*) disks[$name]=0 ;; *) [ ! -e "$path/device" ] || disks[$name]=0 ;; esac
@@ -27,8 +29,12 @@ look_around() {
     [ "$(readlink /proc/self/ns/pid)" != 'pid:[4026531836]' ] || ! read -r _ </proc/1/comm || daemons_of_ceph
     lines_of /proc/net/netstat
     set -- ${lines[0]-}
-    for ((disordered = $#; disordered > 0; disordered--)); do
-        [ "${!disordered}" != TCPOFOQueue ] || break
+    for ((at = $#; at > 0; at--)); do
+        case ${!at} in TCPOFOQueue) disordered=$at ;; TCPDSACKRecvSegs) needless=$at ;; esac
+    done
+    lines_of /proc/vmstat
+    for at in "${!lines[@]}"; do
+        case ${lines[at]} in 'pswpin '*) swap=$at ;; esac
     done
     mapfile -t log < <(dmesg)
     [ ${#log[@]} -eq 0 ] || log_end=${log[-1]}
@@ -48,21 +54,40 @@ lines_of() { lines=() && mapfile -t lines <"$1"; }
 # a group of words behind the others, as long as there is room
 group() { [ $((${#record} + ${#1})) -gt 3800 ] || record+=$'\x1f'$1; }
 
-# ticks in user mode and in the kernel of some processes
+# ticks in user mode and in the kernel of some processes, with those of their children that have ended
 ticks_of() {
     local name=$1 pid line user=0 kernel=0
     shift
     for pid; do
         read -r line <"/proc/$pid/stat" || { [ "$name" = own ] || gone=yes; continue; }
         set -- ${line##*) }
-        user=$((user + ${12:-0})) kernel=$((kernel + ${13:-0}))
+        user=$((user + ${12:-0} + ${14:-0})) kernel=$((kernel + ${13:-0} + ${15:-0}))
     done
     group "$name $user $kernel"
 }
 
-# ticks in user mode of the programs that are in sight and are neither the command nor Ceph's, unless these are too many
+# nanoseconds in which the first threads of processes waited for a CPU, and in which they had one
+waits_of() {
+    local pid ran waited had=0 sum=0
+    for pid; do
+        read -r ran waited _ <"/proc/$pid/schedstat" && had=$((had + ran)) sum=$((sum + waited))
+    done
+    group "waited $sum $had"
+}
+
+# microseconds of all that is in a cgroup, user mode and kernel: threads of the kernel are in none
+cgroups_time() {
+    local path name used sum=0
+    for path in "$cgroups"/*/cpu.stat; do
+        read -r name used <"$path" && [ "$name" = usage_usec ] && sum=$((sum + used))
+    done
+    [ "$sum" -eq 0 ] || group "cgroups $sum"
+}
+
+# ticks in user mode of the programs that are in sight and are neither the command nor Ceph's, of normal priority and of
+# a lower one, unless these are too many
 others_in_sight() {
-    local path line user=0 own=" $$ $BASHPID ${family[*]} "
+    local path line user=0 nice=0 own=" $$ $BASHPID ${family[*]} "
     set -- /proc/[0-9]*
     [ $# -le 150 ] || return
     for path; do
@@ -70,9 +95,9 @@ others_in_sight() {
         read -r line <"$path/stat" || continue
         case $line in *'(ceph-'*|*'(radosgw)'*|*'(rbd-'*) continue ;; esac
         set -- ${line##*) }
-        [ "${17:-0}" -gt 0 ] || user=$((user + ${12:-0}))  # of a lower priority it takes nothing from the command
+        if [ "${17:-0}" -gt 0 ]; then nice=$((nice + ${12:-0})); else user=$((user + ${12:-0})); fi
     done
-    group "others $user"
+    group "others $user $nice"
 }
 
 # a process and its descendants; none where these can't be known, or are too many
@@ -95,6 +120,32 @@ heat() {
         read -r count <"${path%count}total_time_ms" && milliseconds=$((milliseconds + count))
     done
     [ "$files" -eq 0 ] || group "heat $events $milliseconds"
+}
+
+# how often a quota of the cgroups that a process is in ran out, and nanoseconds for which it held their threads back
+quota_of() {
+    local line lines=() top below name value times='' nanoseconds=0
+    lines_of "/proc/$1/cgroup"
+    for line in "${lines[@]}"; do
+        line=${line#*:}
+        case $line in
+            :/*) top=$cgroups ;;
+            cpu:/*|cpu,cpuacct:/*) top=/sys/fs/cgroup/${line%%:*} ;;  # version 1
+            *) continue ;;
+        esac
+        below=${line#*:} below=${below%/}/
+        while [ -n "$below" ]; do
+            below=${below%/*}
+            while read -r name value; do
+                case $name in
+                    nr_throttled) times=$((times + value)) ;;
+                    throttled_usec) nanoseconds=$((nanoseconds + 1000 * value)) ;;
+                    throttled_time) nanoseconds=$((nanoseconds + value)) ;;
+                esac
+            done <"$top$below/cpu.stat"
+        done
+    done
+    [ -z "$times" ] || group "quota $times $nanoseconds"
 }
 
 errors_of_log() {
@@ -121,11 +172,14 @@ moment() {
     read -r line _ </proc/uptime && group "time $now $line"
     read -r line </proc/stat && group "cpus $cpus" && group "$line"
     read -r _ _ _ line _ </proc/loadavg && group "run ${line%/*}"
+    [ "$swap" -lt 0 ] || ! read -r line </proc/pressure/memory || ! mapfile -t -s "$swap" -n 1 lines </proc/vmstat ||
+        group "memory ${line##*=} ${lines[0]##* }"
     [ "$turn" -gt 3 ] && [ $((turn % 10)) -gt 0 ] || family_of "$1"  # it grows in the beginning, if at all
     if [ ${#family[@]} -gt 0 ]; then
         ticks_of own "${family[@]}"
+        waits_of "${family[@]}"
         [ -z "$gone" ] || [ $((turn % 10)) -gt 0 ] || daemons_of_ceph  # one may have been started again
-        if [ -n "$ceph" ]; then ticks_of ceph $ceph; else others_in_sight; fi
+        if [ -n "$ceph" ]; then ticks_of ceph $ceph; cgroups_time; else others_in_sight; fi
     fi
     lines_of /proc/net/snmp
     for line in "${lines[@]}"; do
@@ -135,6 +189,7 @@ moment() {
         lines_of /proc/net/netstat
         set -- ${lines[1]-}
         group "order ${received-} ${!disordered-}"
+        [ "$needless" -eq 0 ] || group "needless ${!needless-}"
     fi
     lines_of /proc/net/dev
     for line in "${lines[@]:2}"; do
@@ -159,6 +214,7 @@ report_machine() {
     LC_ALL=C
     trap last_record TERM
     heat
+    quota_of $$
     while kill -0 $$; do
         moment "$command"
         print_record || exit
@@ -174,6 +230,7 @@ last_record() {
     record=''
     moment "$command"
     heat
+    quota_of $$
     errors_of_log
     print_record
     exit

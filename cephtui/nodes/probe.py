@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shlex
 
@@ -25,11 +26,22 @@ while read -r name value _; do
     case $name in MemTotal:) say memory_bytes "$(( value * 1024 ))"; break ;; esac
 done < /proc/meminfo
 get /proc/loadavg && say load_1m "${value%% *}"
+is_guests() { case $1 in tap*|fwbr*|fwln*|fwpr*|vnet*|veth*) ;; *) false ;; esac; } # they come and go
 for nic in /sys/class/net/*; do
-    case ${nic##*/} in tap*|fwbr*|fwln*|fwpr*|vnet*|veth*) continue; esac # of guests, which come and go
+    is_guests "${nic##*/}" && continue
     get "$nic/operstate" && [ "$value" = up ] || continue
     setting "mtu.${nic##*/}" "$nic/mtu"
     get "$nic/speed" && [ "${value:-0}" -gt 0 ] && say "nics.${nic##*/}" "${value}000000"
+done
+while read -r nic network gateway _ _ _ _ mask _; do # what it is in, and where it is the default
+    [ "$gateway" = 00000000 ] && [ "$mask" != FFFFFFFF ] || [ "$mask" = 00000000 ] || continue
+    say "route.$nic.$network" "$mask"
+done 2>/dev/null < /proc/net/route
+PATH=$PATH:/usr/sbin:/sbin tc qdisc show 2>/dev/null | while read -r _ kind _ _ nic at more; do
+    is_guests "$nic" || case $kind:$at in
+        tbf:root|htb:root|hfsc:root|netem:root|cake:root) say "shaping.$nic" "$kind $more" ;;
+        ingress:parent) say "shaping.$nic ingress" "$kind" ;;
+    esac
 done
 for name in $SYSCTLS; do setting "settings.$name" "/proc/sys/${name//./\/}"; done
 set -- /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor
@@ -65,6 +77,8 @@ _SYSCTLS = (
 _SETTINGS = {*_SYSCTLS, "cpufreq/scaling_governor"}
 _SETTING_MOST, _NICS_MOST = 200, 256
 
+_SHAPES = re.compile(r"(?<=^ )[a-z]+(?= )|(?<= )(?:rate|bandwidth|delay|loss) [0-9][^ ]*(?= )")
+"""In the words of tc-tbf(8) and others: the kind, and limits with their values."""
 _WHOLE = re.compile(r"[0-9]{1,20}")
 _NUMBERS = {"cpu_count": _WHOLE, "memory_bytes": _WHOLE, "load_1m": re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")}
 
@@ -133,6 +147,8 @@ def parse_environment(text: str) -> NodeEnvironment:
             "tools": _values_under("tools.", values),
             "nic_bits_per_second": _whole_numbers(_values_under("nics.", values)),
             "nic_mtu": _whole_numbers(_values_under("mtu.", values)),
+            "nic_networks": _networks(values),
+            "nic_shaping": _shaping(_values_under("shaping.", values)),
             "settings": {
                 name: value[:_SETTING_MOST]
                 for name, value in _values_under("settings.", values).items()
@@ -141,6 +157,26 @@ def parse_environment(text: str) -> NodeEnvironment:
             "missing": [f"{command} is not installed: apt-get install {package}" for command, package in missing],
         }
     )
+
+
+def _networks(values: dict[str, str]) -> dict[str, str]:
+    """By NIC a digest of the networks that it is in, and of whether it is the default."""
+    routes: dict[str, list[str]] = {}
+    for route, mask in sorted(_values_under("route.", values).items()):
+        nic, _, network = route.rpartition(".")
+        if f"mtu.{nic}" in values:
+            routes.setdefault(nic, []).append(f"{network}/{mask}")
+    nics = list(routes.items())[:_NICS_MOST]
+    return {nic: hashlib.blake2s(" ".join(networks).encode(), digest_size=4).hexdigest() for nic, networks in nics}
+
+
+def _shaping(by_nic: dict[str, str]) -> dict[str, str]:
+    """By NIC what holds its packets back: the kind of tc's queueing discipline, and those of its limits that it says.
+
+    Its other words count packets, or are others each time; cake without a bandwidth holds nothing back.
+    """
+    shaping = {nic: " ".join(_SHAPES.findall(f" {text} ")) for nic, text in list(by_nic.items())[:_NICS_MOST]}
+    return {nic: text[:_SETTING_MOST] for nic, text in shaping.items() if text != "cake"}
 
 
 def _values_under(prefix: str, values: dict[str, str]) -> dict[str, str]:

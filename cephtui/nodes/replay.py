@@ -14,7 +14,7 @@ from cephtui.reading import load_json, read_bytes
 from cephtui.tools.base import Stream
 
 _GIB = 1 << 30
-_NOT_REPLAYED = {"tools", "nic_bits_per_second", "nic_mtu", "settings", "missing"}
+_NOT_REPLAYED = {"tools", "nic_bits_per_second", "nic_mtu", "nic_networks", "nic_shaping", "settings", "missing"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,8 +107,10 @@ class NodeRequests:
         """The conditions of a run of a plan's first step now; or a TransportError or TargetFault."""
         return self._call(_conditions(self._connections, plan, target))
 
-    def cluster_disks(self, node: Node) -> Future[tuple[str, dict[str, str]]]:
-        """The id of a node's cluster, empty without one, and the disk of each OSD; or a TransportError."""
+    def cluster_disks(self, node: Node) -> Future[tuple[str, dict[str, str], bool]]:
+        """The id of a node's cluster, empty without one, the disk of each OSD, and whether OSDs have a network of
+        their own; or a TransportError.
+        """
         return self._call(_cluster_disks(self._connections, node))
 
     def discover(self, node: Node, of: str, on_found: OnFound) -> Future[str]:
@@ -172,14 +174,14 @@ class NodeRequests:
             self._waits.pop(key, None)
 
 
-async def _cluster_disks(connections: Connections, node: Node) -> tuple[str, dict[str, str]]:
+async def _cluster_disks(connections: Connections, node: Node) -> tuple[str, dict[str, str], bool]:
     from cephtui.cluster import reader
 
     cluster = reader.ClusterReader(await connections.shell(node))
     await cluster.fetch(reader.OSD_MAP, reader.OSD_METADATA)
     osd_map, osds = await cluster.optional(reader.OSD_MAP), await cluster.optional(reader.OSD_METADATA)
     disks = {str(osd.id): osd.data_disk for osd in osds or () if osd.data_disk}
-    return (osd_map.fsid if osd_map else ""), disks
+    return (osd_map.fsid, disks, bool(osd_map.networks_apart)) if osd_map else ("", disks, False)
 
 
 async def _health(connections: Connections, node: Node) -> str:

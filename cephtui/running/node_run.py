@@ -10,9 +10,12 @@ from typing import Any
 
 from cephtui import stats
 from cephtui.analysis.detectors.jobs import slow_jobs
+from cephtui.analysis.detectors.other_clients import operations_per_io
+from cephtui.ceph.librbd_caches import CacheSetting
 from cephtui.ceph.qos import Limits, librbd_options
-from cephtui.cluster.reader import ClusterReader, image_limits
+from cephtui.cluster.reader import ClusterReader, image_settings
 from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Plan, RbdPlace
+from cephtui.models.findings.data import LIBRBD_CACHE
 from cephtui.nodes.transport import Process, TransportError
 from cephtui.printable import shortened
 from cephtui.running.caches import drop_page_cache
@@ -130,14 +133,20 @@ class NodeRun:
     async def image_facts(self) -> dict[str, object]:
         """Facts of the first image, which is like the others, by field of ClusterEnvironment; raises TransportError.
 
-        The limits are those of clients of librbd.
+        The limits are those of clients of librbd. A cache that is switched on for the image is a finding.
         """
         task, place = self._task, self._task.node_step.place
-        features = self._state.features or await task.target.features(task.shell, task.node_step.parts[0])
+        image = self._state.image or await task.target.image_info(task.shell, task.node_step.parts[0])
+        task.recorder.operations_per_io = operations_per_io(task.step, image)
+        features = image.features if image else ()
         if not isinstance(place, RbdPlace):
             return {"image_features": features}
-        limits = await ClusterReader(task.shell).optional(image_limits(place.pool, place.images[0]))
-        return {"image_features": features, "image_limits": librbd_options(limits or Limits())}
+        query = image_settings(place.pool, place.images[0])
+        limits, caches = await ClusterReader(task.shell).optional(query) or (Limits(), ())
+        if caches:
+            task.recorder.operations_per_io = None
+            self.findings += [_cached(setting, place) for setting in caches]
+        return {"image_features": features, "image_limits": librbd_options(limits)}
 
     # ------------------------------------------------------------------ the benchmark
 
@@ -228,6 +237,11 @@ class NodeRun:
     @staticmethod
     def _since(released_at: float | None, moment: float | None) -> float | None:
         return None if released_at is None or moment is None else round(moment - released_at, 4)
+
+
+def _cached(setting: CacheSetting, place: RbdPlace) -> Finding:
+    where = {"pool": place.pool, "image": f"{place.pool}/{place.images[0]}"}.get(setting.source)
+    return LIBRBD_CACHE.found(**{"option": setting.option, setting.source: where})
 
 
 def _failed_with(failure: PartEnded, error: str | None) -> tuple[Outcome, str]:

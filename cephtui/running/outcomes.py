@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import pwd
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import combinations
 
 from cephtui import __version__
 from cephtui.analysis.detectors.settling import too_short
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterEnvironment, Finding, NodeResult, Outcome, Run, Step
+from cephtui.models import ClusterEnvironment, Finding, NodeEnvironment, NodeResult, Outcome, Run, Step
 from cephtui.models.findings import finding_kind
+from cephtui.models.findings.client import MTU
 from cephtui.models.findings.data import COMPRESSED, COMPRESSIBLE, ZEROS, ZEROS_COMPRESSED
-from cephtui.models.findings.measurement import IN_FLIGHT, INCOMPLETE, RATE_LIMITED, RATE_SET
+from cephtui.models.findings.measurement import IN_FLIGHT, INCOMPLETE, NO_RAMP, RATE_LIMITED, RATE_SET
 from cephtui.models.findings.record import PARTLY_SAVED, UNSAVED
 from cephtui.nodes.watched import (
     HEARTBEAT_SILENT,
@@ -177,7 +179,16 @@ def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Findi
     if TOOLS[step.tool].measures_network:  # a network has no caches
         return findings
     short = too_short(lasted, by_its_data=step.run_seconds is None)
-    return [*findings, short] if short else findings
+    return [*findings, *filter(None, (short, _without_ramp(step, lasted)))]
+
+
+def _without_ramp(step: Step, seconds: float) -> Finding | None:
+    """That the first seconds count, of a run that could have left them out and is too short to tell what they do."""
+    from cephtui.analysis.detectors.first_seconds import LEAST_SECONDS  # no run has ended yet as the console starts
+
+    if step.ramp_seconds or not TOOLS[step.tool].ramp_option or seconds >= LEAST_SECONDS:
+        return None
+    return NO_RAMP.found(least_seconds=float(LEAST_SECONDS))
 
 
 def _in_flight(step: Step, flow: Flow) -> Finding | None:
@@ -219,6 +230,14 @@ def once_each(findings: list[Finding]) -> tuple[Finding, ...]:
     """The findings, one of several nodes once, in the words of the first."""
     by_key = {(f.code if finding_kind(f.code).one_of_all else f.text): f for f in reversed(findings)}
     return tuple(by_key.values())[::-1]
+
+
+def mtus_apart(environments: Mapping[str, NodeEnvironment]) -> tuple[Finding, ...]:
+    """The finding for nodes of which two have no MTU in common, so that it differs in whatever network joins them."""
+    mtus = {name: set(node.nic_mtu.values()) for name, node in environments.items() if node.nic_mtu}
+    if not any(one.isdisjoint(other) for one, other in combinations(mtus.values(), 2)):
+        return ()
+    return (MTU.found(nodes=tuple(f"{name} {'/'.join(map(str, sorted(of)))}" for name, of in mtus.items())),)
 
 
 def with_the_pool(findings: tuple[Finding, ...], environment: ClusterEnvironment | None) -> tuple[Finding, ...]:

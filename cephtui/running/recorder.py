@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from cephtui.analysis.detectors.ended import broke_off, finding_of, left_early
 from cephtui.analysis.detectors.incidents import Course
+from cephtui.analysis.detectors.other_clients import operations_per_io
 from cephtui.analysis.runs.merge import Merged, Merger, as_sample
 from cephtui.models import (
     ClusterSample,
@@ -99,6 +100,8 @@ class Recorder:
         self._writer, self._publish, self._stop = writer, publish, stop
         self._mergers: dict[bool, Merger] = {}
         self.course = Course.of(step)
+        self.operations_per_io = operations_per_io(step)
+        """Of OSDs, as far as the step alone tells."""
         self._begun = self._ticked = time.monotonic()
         self._released: float | None = None
         self._ended_at: dict[str, float] = {}
@@ -192,7 +195,7 @@ class Recorder:
 
     def osds(self, counted: OsdSample) -> None:
         """Take in what the OSDs of the pool have counted until now."""
-        sample = self._timed(counted)
+        sample = self._timed(counted.model_copy(update={"operations_per_io": self.operations_per_io}))
         self.course.osds(sample)
         self._keep_state(sample)
 

@@ -18,6 +18,7 @@ from cephtui.cluster.preflight import Preflight
 from cephtui.frozen import dataclass
 from cephtui.models import (
     ClusterEnvironment,
+    FilePlace,
     Finding,
     HostPlace,
     NodeEnvironment,
@@ -46,7 +47,7 @@ from cephtui.running.companions import (
 from cephtui.running.follow import NodeTask
 from cephtui.running.new_pool import provide, with_space
 from cephtui.running.node_run import NodeRun
-from cephtui.running.outcomes import begin_run, once_each, with_the_pool, worst
+from cephtui.running.outcomes import begin_run, mtus_apart, once_each, with_the_pool, worst
 from cephtui.running.recorder import Recorder, StopRequest
 from cephtui.running.together import Together
 from cephtui.running.watch_cluster import deleted_pool, monitored
@@ -354,16 +355,19 @@ def _finished(
     released_at = min(begun, default=None)
     results = tuple(node.node_result(released_at) for node in nodes)
     node_findings = with_the_pool(once_each([finding for node in nodes for finding in node.findings]), environment)
+    environments = {**{node.name: node.environment for node in nodes}, **run.environment}
+    is_local = environment is None and isinstance(work.step.nodes[0].place, FilePlace)
+    apart = () if is_local else mtus_apart(environments)
     finished = run.model_copy(
         update={
             "outcome": worst([result.outcome or "lost" for result in results]),
             "error": _error(nodes, work.stop),
             "duration_seconds": round(lasted_seconds, 3),
             "start_spread_seconds": round(max(begun) - min(begun), 4) if len(begun) > 1 else None,
-            "findings": (*findings, *node_findings),
+            "findings": (*findings, *node_findings, *apart),
             "cluster": environment,
             "osds": work.recorder.course.counted.results(),
-            "environment": {**{node.name: node.environment for node in nodes}, **run.environment},
+            "environment": environments,
             "summary": stats.summarise((node.result.flows for node in nodes), histogram=True),
             "seconds": work.recorder.course.seconds.summary(),
             "nodes": results,

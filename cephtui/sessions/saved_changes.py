@@ -69,7 +69,8 @@ def _around(directory: Path, runs: Sequence[Run], marks: tuple[Mark, ...], numbe
     name = directory.name
     clear = [run.run for run in runs if not made_during(run, marks)][:2]
     words = " ".join(f"{name}/{run_number}" for run_number in clear)
-    two = f"name two runs: cephtui check {words}" if len(clear) > 1 else f"measure more: cephtui show {name}"
+    more = f"measure more: cephtui run PRESET --session {name}"
+    two = f"name two runs: cephtui check {words}" if len(clear) > 1 else more
     if not marks:
         raise NoChange(f"session {name} has no mark: {two}, or mark the next change in the console with m")
     if number is not None and number > len(marks):

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, Kind, NameKind, Node, OptionValue, Part, Place, Step
-from cephtui.models.findings.data import FILE_SYSTEM_CACHE, MEMORY, PAGE_CACHE, UNVERIFIED
+from cephtui.models.findings.data import CACHE_DEVICE, FILE_SYSTEM_CACHE, MEMORY, PAGE_CACHE, UNVERIFIED
 from cephtui.models.findings.kind import FindingKind, Value
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell
 from cephtui.targets.candidates import ASKS_FIRST, Candidate, OnFound, PoolFacts
 
 if TYPE_CHECKING:
+    from cephtui.ceph.images import ImageInfo
     from cephtui.ceph.qos import Limits
     from cephtui.ceph.surroundings import Surroundings
     from cephtui.cluster.preflight import Demand
@@ -101,8 +102,8 @@ class TargetState:
     device: str | None = None
     queues: Mapping[str, str] = field(default_factory=dict)
     """Settings of the queues of the disks under it, by their names in sysfs: ``queue/scheduler``."""
-    features: tuple[str, ...] = ()
-    """The features of the image."""
+    image: ImageInfo | None = None
+    """The image that exists; None where it is none, or is to be made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,9 +267,9 @@ class Target(ABC):
         """The secrets of a process at a place, by their names; raises TargetFault and TransportError."""
         return {}
 
-    async def features(self, shell: Shell, part: Part) -> tuple[str, ...]:
-        """The features of the image that a part is, once it is prepared; raises TransportError."""
-        return ()
+    async def image_info(self, shell: Shell, part: Part) -> ImageInfo | None:
+        """The image that a part is, once it is prepared, if it is one; raises TransportError."""
+        return None
 
     async def queues(self, shell: Shell, part: Part) -> Mapping[str, str]:
         """The settings of queues, as in ``TargetState``, of a part that had to be made first; raises TransportError."""
@@ -408,6 +409,11 @@ def cached_below(loop_devices: Sequence[str]) -> tuple[Finding, ...]:
     """The finding for loop devices without direct I/O: they read and write their files through the page cache."""
     names = ", ".join(loop_devices)
     return (FILE_SYSTEM_CACHE.found(file_system=f"{names} (loop device without direct-io)"),) if loop_devices else ()
+
+
+def in_front(caches: Sequence[str]) -> tuple[Finding, ...]:
+    """The finding for caches in front of the disks of a target."""
+    return (CACHE_DEVICE.found(caches=", ".join(caches)),) if caches else ()
 
 
 def page_cache(options: Mapping[str, OptionValue]) -> tuple[Finding, ...]:

@@ -25,6 +25,7 @@ from cephtui.targets.base import (
     TargetState,
     Use,
     cached_below,
+    in_front,
     memory,
     never_written,
     page_cache,
@@ -66,6 +67,7 @@ class DeviceTarget(Target):
         findings = (*memory(facts.memory), *page_cache(use.options))
         if not findings:
             findings = cached_below(facts.cached)
+        findings += in_front(facts.caches)
         is_image = facts.rbd is not None and facts.whole is None
         if refusal is None and not (is_image or use.filled or use.writes):
             findings += await self._holes(shell, span)

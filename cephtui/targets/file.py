@@ -29,6 +29,7 @@ from cephtui.targets.base import (
     TargetState,
     Use,
     cached_below,
+    in_front,
     is_text,
     memory,
     page_cache,
@@ -102,6 +103,8 @@ class FileFacts:
     """What of the file system, or below it, is memory: ``tmpfs``, ``zram0``."""
     cached: tuple[str, ...] = ()
     """Loop devices without direct I/O below it."""
+    caches: tuple[str, ...] = ()
+    """Caches in front of disks below it: ``vg-data (dm-cache)``."""
     queues: Mapping[str, str] = field(default_factory=dict)
     """Settings of the queues of the disks under the file system: ``queue/scheduler``."""
 
@@ -279,6 +282,7 @@ def parse_file_facts(text: str) -> FileFacts:
         device=fields.get("device"),
         memory=every("memory"),
         cached=every("cached"),
+        caches=every("cache"),
         queues=parse_queues(text),
     )
 
@@ -353,4 +357,4 @@ def file_findings(facts: FileFacts, options: Mapping[str, OptionValue]) -> tuple
         return memory(facts.memory)
     if facts.filesystem in _OWN_CACHE:
         return (FILE_SYSTEM_CACHE.found(file_system=facts.filesystem),)
-    return (*page_cache(options), *cached_below(facts.cached))
+    return (*page_cache(options), *cached_below(facts.cached), *in_front(facts.caches))

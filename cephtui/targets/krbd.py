@@ -12,6 +12,7 @@ from dataclasses import field
 from typing import ClassVar, Literal
 
 from cephtui.ceph import pool_guards
+from cephtui.ceph.images import ImageInfo
 from cephtui.frozen import dataclass
 from cephtui.models import FilePlace, Finding, Kind, Node, Part, Place
 from cephtui.models.findings.client import KRBD
@@ -167,8 +168,8 @@ class KrbdPool(Target):
     async def _make_file(self, shell: Shell, directory: str, span_bytes: int, owner: str) -> None:
         """Make the file, where the target is one on a file system; raises TargetFault and TransportError."""
 
-    async def features(self, shell: Shell, part: Part) -> tuple[str, ...]:
-        return await rbd.image_features(shell, part.spec.removeprefix("krbd:"))
+    async def image_info(self, shell: Shell, part: Part) -> ImageInfo | None:
+        return await rbd.image_of(shell, part.spec.removeprefix("krbd:"))
 
     async def queues(self, shell: Shell, part: Part) -> Mapping[str, str]:
         return (await self._facts(shell, _image_of(part))).queues

@@ -89,8 +89,8 @@ class RbdPool(Target):
         pool, _, image = part.spec.removeprefix("rbd:").partition("/")
         return await make_image(shell, f"{pool}/{image}", part.bytes, owner, data_pool=self.data_pool)
 
-    async def features(self, shell: Shell, part: Part) -> tuple[str, ...]:
-        return await image_features(shell, part.spec.removeprefix("rbd:"))
+    async def image_info(self, shell: Shell, part: Part) -> ImageInfo | None:
+        return await image_of(shell, part.spec.removeprefix("rbd:"))
 
     async def limits(self, shell: Shell) -> Limits:
         """The limits of images that are created in the pool."""
@@ -238,7 +238,7 @@ async def inspect_image(
         text = f"image {facts.info.spec} is too small: needs {units.size(span)}, has {units.size(facts.info.size)}"
         refusal = Refusal(text, "choose a smaller size or another image")
     findings = () if use.filled or use.writes else await _holes(shell, facts, span)
-    return TargetState(refusal, findings, {f"rbd:{facts.info.spec}": facts.info.id}, features=facts.info.features)
+    return TargetState(refusal, findings, {f"rbd:{facts.info.spec}": facts.info.id}, image=facts.info)
 
 
 async def _holes(shell: Shell, facts: ImageFacts, span: int) -> tuple[Finding, ...]:
@@ -300,16 +300,14 @@ async def find_image(shell: Shell, pool: str, image: str) -> ImageInfo | None:
     return await ClusterReader(shell).optional(reader.image_info(pool, image))
 
 
-async def image_features(shell: Shell, name: str) -> tuple[str, ...]:
-    """The features of the image ``POOL/IMAGE``; none where it can't be asked."""
+async def image_of(shell: Shell, name: str) -> ImageInfo | None:
+    """The info of the image ``POOL/IMAGE``; None where it can't be asked."""
     pool, _, image = name.partition("/")
-    info = await find_image(shell, pool, image)
-    return info.features if info else ()
+    return await find_image(shell, pool, image)
 
 
 async def _identity(shell: Shell, name: str) -> str | None:
-    pool, _, image = name.partition("/")
-    info = await find_image(shell, pool, image)
+    info = await image_of(shell, name)
     return info.id if info else None
 
 

@@ -55,15 +55,22 @@ def clean_seconds(
 
 
 def clean_osds(
-    rng: np.random.Generator, osds: int, seconds: int, spread: float, lag: float = 0.3, *, slow: float = 1.0
+    rng: np.random.Generator,
+    osds: int,
+    seconds: int,
+    spread: float,
+    lag: float = 0.3,
+    *,
+    slow: float = 1.0,
+    slow_osds: int = 1,
 ) -> dict[str, list[tuple[int, float]]]:
-    """Operations and the sum of their latencies in each second, of OSDs alike but for ``osd.0``, ``slow`` times slower.
+    """Operations and the sum of their latencies in each second, of OSDs alike but for the first, ``slow`` times slower.
 
     ``spread`` is that of the OSDs and, once more, that of their seconds; the mean latency is 10 ms.
     """
     found = {}
     for osd in range(osds):
-        level = 0.01 * math.exp(rng.normal(0, spread)) * (slow if osd == 0 else 1.0)
+        level = 0.01 * math.exp(rng.normal(0, spread)) * (slow if osd < slow_osds else 1.0)
         latencies = level / LEVEL * clean_seconds(rng, seconds, spread, lag)
         counts = rng.poisson(200, seconds)
         found[f"osd.{osd}"] = [(int(ops), float(ops * each)) for ops, each in zip(counts, latencies, strict=True)]

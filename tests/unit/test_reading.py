@@ -746,5 +746,6 @@ def test_only_known_settings_of_a_node_are_kept() -> None:
     assert found.settings == {"vm.swappiness": "60", "net.ipv4.tcp_rmem": "4096 131072"}
     assert found.nic_mtu == {"eth0": 9000}
     huge = "".join(f"settings.x{n}\t{n}\nmtu.nic{n}\t1500\n" for n in range(100_000))
+    huge += "".join(f"shaping.nic{n}\ttbf {n}\nroute.nic{n}.0A000000\t000000FF\n" for n in range(100_000))
     many = parse_environment(f"{huge}settings.vm.swappiness\t{'6' * 10_000}\n")
-    assert len(many.model_dump_json()) < 10_000
+    assert len(many.model_dump_json()) < 20_000

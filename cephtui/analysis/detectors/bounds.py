@@ -48,6 +48,14 @@ class Traffic:
         """Whether it is a client that sends or receives its own data there."""
         return (way, network) == (self.way_of_clients, "public") and host in self.clients
 
+    def passes(self, host: str, way: Way, network: Network) -> bool:
+        """Whether any data passes the link of a host there."""
+        between = network == ("cluster" if self.has_cluster_network else "public") and self.between_osds(host, way)
+        if between or network == "cluster":
+            return bool(between)
+        is_asked = way == self.way_of_hosts and self.shares.get(host, 0.0) > 0 and self.clients != (host,)
+        return is_asked or (self.is_of_client(host, way, network) and self.shares.get(host, 0.0) < 1)
+
     def between_osds(self, host: str, way: Way) -> float:
         """The bytes that a host's OSDs send to others, or receive, for each byte of a client: primaries send copies."""
         is_primary = (way == "sends") == (self.direction == "write")

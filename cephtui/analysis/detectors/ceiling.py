@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from cephtui import units
-from cephtui.analysis.detectors.network import VALID_FOR, links_before, network_limit
-from cephtui.analysis.detectors.osd_limit import osd_limit, rates_before
+from cephtui.analysis.detectors.network import VALID_FOR, limited_by_network, links_before, network_limit
+from cephtui.analysis.detectors.osd_limit import limited_by_osds, osd_limit, rates_before
 from cephtui.analysis.runs.batches import measured, name_of, node_names
 from cephtui.analysis.runs.facts import Asked, load_of, threads_not_counted, why_invalid
 from cephtui.analysis.runs.links import measures_links
@@ -28,6 +28,8 @@ from cephtui.tools import TOOLS
 from cephtui.tools.load import Load
 
 _OF_CLIENTS: tuple[Limit, ...] = ("depth", "client CPU")
+_MOSTLY = 0.5
+"""The benchmark's share of what the CPUs of a node were busy with from which on it is the client that they limit."""
 _SEEK_SECONDS = 0.001
 """How long a disk that rotates is busy with a request at least; virtual disks say that they rotate, too."""
 _LENGTHS = ("runtime", "ramp_time", "time_based")
@@ -110,12 +112,23 @@ def above_ceilings(ceilings: Iterable[Ceiling]) -> list[Finding]:
 
 
 def not_known(run: Run, ceilings: Iterable[Ceiling]) -> list[Limit]:
-    """The limits that a run may have and of which nothing is known that counts."""
+    """The limits that a run may have and of which there is no ceiling, nor one that says why it is not known."""
+    tool, load = TOOLS.get(run.tool), load_of(run)
+    if tool is None or tool.measures_network or "osd" in tool.kinds or (load and load.pauses) or why_invalid(run):
+        return []
     limits: list[Limit] = ["network", "OSDs"] if run.cluster else ["disk"]
-    known = {ceiling.limit for ceiling in ceilings if ceiling.at_most is not None}
-    if threads_not_counted(run):
+    known = {ceiling.limit for ceiling in ceilings}
+    if "CPU" in known:
+        known.add("client CPU")
+    if threads_not_counted(run) and any(_busy(node) is None for node in run.nodes):
         known.discard("client CPU")
     return [limit for limit in (*limits, *_OF_CLIENTS) if limit not in known and (limit != "depth" or has_depth(run))]
+
+
+def measurable(run: Run) -> list[Limit]:
+    """The limits of a run like this one that ``cephtui ceilings`` may make known."""
+    may_limit: dict[Limit, bool] = {"network": limited_by_network(run), "OSDs": bool(limited_by_osds(run))}
+    return [limit for limit, is_one in may_limit.items() if is_one]
 
 
 def has_depth(run: Run) -> bool:
@@ -166,7 +179,8 @@ def _image_limits(run: Run) -> Iterator[Ceiling]:
 
 def _network(run: Run, direction: str, links: Sequence[ClusterLink]) -> Iterator[Ceiling]:
     if limit := network_limit(run, direction, links):
-        yield from _ceiling(run, "network", direction, _BANDWIDTH, limit.at_most, limit.basis)
+        more = {"not_measured": limit.not_measured}
+        yield from _ceiling(run, "network", direction, _BANDWIDTH, limit.at_most, limit.basis, **more)
 
 
 # ---------------------------------------------------------------------------------------------- OSDs
@@ -208,7 +222,8 @@ def _depth(run: Run, direction: str, alone: Sequence[Run], *, is_held: bool) -> 
         return
     numbers = ", ".join(f"#{other.run}" if other.session == run.session else name_of(other) for other in alone)
     basis = f"{in_flight} in flight, {units.latency(seconds)} with 1 on each node ({numbers})"
-    yield from _ceiling(run, "depth", direction, _IOPS, in_flight / seconds, basis)
+    # an I/O may be faster with others in flight than it is alone
+    yield from _ceiling(run, "depth", direction, _IOPS, in_flight / seconds, basis, is_estimate=True)
 
 
 def _runs_alone(run: Run, runs: Iterable[Run], kept: Iterable[Run]) -> list[Run]:
@@ -272,8 +287,10 @@ def _commits(run: Run) -> bool:
 
 
 def _client_cpu(run: Run) -> Iterator[Ceiling]:
-    """The ceiling by the CPU of the busiest node: all of its CPUs, or that of its jobs' threads, on average."""
-    busy = {node.node: node.machine.cpu_busy_ratio or 0.0 for node in run.nodes if node.machine}
+    """The ceiling by the CPU of the busiest node: all of its CPUs, or that of its jobs' threads, on average.
+
+    Of all CPUs it is the client's only where the benchmark has at least half of what is busy.
+    """
     used = {
         node.node: (node.cpu_user_percent + node.cpu_system_percent) / 100
         for node in run.nodes
@@ -281,10 +298,20 @@ def _client_cpu(run: Run) -> Iterator[Ceiling]:
     }
     node, most = max(used.items(), key=lambda pair: pair[1], default=("", 0.0))
     basis = f"on {node} each job's own thread used {100 * most:.0f} % of one CPU{threads_not_counted(run)}"
-    machine, share = max(busy.items(), key=lambda pair: pair[1], default=("", 0.0))
-    if share > most:
-        most, basis = share, f"all CPUs of {machine} together were {100 * share:.0f} % busy"
-    yield from _of_use(run, "client CPU", most, basis)
+    limit: Limit = "client CPU"
+    busiest = max(run.nodes, key=lambda node: _busy(node) or 0.0, default=None)
+    busy = (busiest and _busy(busiest)) or 0.0
+    if busiest and (busy > most or (busy and most < LIMITED and threads_not_counted(run))):
+        own = busiest.machine.cpu_own_ratio if busiest.machine else None
+        with_own = "" if own is None else f", {100 * own:.0f} % with the benchmark"
+        most, basis = busy, f"all CPUs of {busiest.node} together were {100 * busy:.0f} % busy{with_own}"
+        limit = "client CPU" if own is not None and own >= _MOSTLY * busy else "CPU"
+    yield from _of_use(run, limit, most, basis)
+
+
+def _busy(node: NodeResult) -> float | None:
+    """The share of all CPUs of a node that was busy; None where it was not watched."""
+    return node.machine.cpu_busy_ratio if node.machine else None
 
 
 def _disk(run: Run) -> Iterator[Ceiling]:
@@ -319,19 +346,19 @@ def _of_use(run: Run, limit: Limit, used: float | None, basis: str) -> Iterator[
 
 
 def _ceiling(
-    run: Run, limit: Limit, direction: str, metric: Metric, at_most: float | None, basis: str, **flags: bool
+    run: Run, limit: Limit, direction: str, metric: Metric, at_most: float | None, basis: str, **more: object
 ) -> Iterator[Ceiling]:
     """The ceiling, unless the run has no such figure; without a direction it is of reads and writes together."""
     flows = [direction] if direction else [name for name in DIRECTIONS if name in run.summary.flows]
     values = [value for flow in flows for value in measured([run], flow, metric)]
     if sum(values) > 0 and (at_most is None or 0 < at_most < FIGURE_MOST):
-        yield _made(limit, " and ".join(flows), metric, sum(values), at_most, basis, **flags)
+        yield _made(limit, " and ".join(flows), metric, sum(values), at_most, basis, **more)
 
 
 def _made(
-    limit: Limit, direction: str, metric: Metric, measured: float, at_most: float | None, basis: str, **flags: bool
+    limit: Limit, direction: str, metric: Metric, measured: float, at_most: float | None, basis: str, **more: object
 ) -> Ceiling:
     return Ceiling.model_validate(
         {"limit": limit, "direction": direction, "metric": metric.name, "measured": measured, "at_most": at_most}
-        | {"basis": basis, **flags}
+        | {"basis": basis, **more}
     )

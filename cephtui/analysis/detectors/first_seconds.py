@@ -12,6 +12,8 @@ from cephtui.models.metrics import BY_NAME, HeadlineName
 _SECONDS = 5
 """As many are the beginning, and one of the batches that it is compared with."""
 _BATCHES_LEAST = 5
+LEAST_SECONDS = _SECONDS * (1 + _BATCHES_LEAST)
+"""A shorter run does not tell whether its first seconds differ from the rest."""
 _ERRORS, _OF_FEW = 3.3, 6.0
 """So many standard errors, of few batches more: near the quantile of t for 1 of 1,000. Noise that depends on the second
 before it is found in at most 1 of 150 runs (simulated)."""

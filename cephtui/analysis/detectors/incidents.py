@@ -12,12 +12,19 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from cephtui.analysis.detectors.ended import WholeSeconds
-from cephtui.analysis.detectors.explaining import EXPLAINED, cause_rank, explanation, joined_if_many
+from cephtui.analysis.detectors.explaining import (
+    LAG_SECONDS,
+    cause_rank,
+    explanation,
+    explanation_of_rhythm,
+    explanation_of_rise,
+    joined_if_many,
+)
 from cephtui.analysis.detectors.first_seconds import FirstSeconds
 from cephtui.analysis.detectors.machine import Machines, beside
 from cephtui.analysis.detectors.osds import OsdsSoFar
 from cephtui.analysis.detectors.other_clients import OtherOperations, operations_per_io
-from cephtui.analysis.detectors.settling import PerSecond, rate_of
+from cephtui.analysis.detectors.settling import PerSecond, Trouble, rate_of
 from cephtui.analysis.detectors.signals import OtherClients, Signal, signals
 from cephtui.analysis.detectors.slowest import NodeRates
 from cephtui.analysis.detectors.stalls import (
@@ -30,10 +37,10 @@ from cephtui.analysis.detectors.stalls import (
 )
 from cephtui.analysis.runs.facts import load_of
 from cephtui.models import ClusterSample, Finding, Mark, NodeSample, OsdSample, Sample, Step
-from cephtui.models.findings.client import CONSOLE
+from cephtui.models.findings.client import CONSOLE, NODE_ENDED
 from cephtui.models.findings.cluster import CLUSTER_SILENT, PGS_INACTIVE, PGS_MOSTLY_INACTIVE, PGS_SPLIT
-from cephtui.models.findings.kind import Value
-from cephtui.models.findings.measurement import NOT_SETTLED, STALLED
+from cephtui.models.findings.kind import Value, names_in
+from cephtui.models.findings.measurement import NOT_SETTLED, OVERRUN, STALLED
 from cephtui.models.metrics import HeadlineName
 from cephtui.tools import TOOLS
 
@@ -82,8 +89,7 @@ class Course:
         step: Step | None = None,
     ) -> None:
         """``headline`` is that of the preset, ``tool`` what measures, ``has_mds`` whether its I/O may pass an MDS,
-        ``waits`` whether it waits between two I/Os because the user wants it. With ``step`` it is known how many
-        operations of OSDs its I/Os are.
+        ``waits`` whether it waits between two I/Os because the user wants it. ``step`` is what runs.
         """
         self.seconds = PerSecond(headline)
         """Those of the run in which all nodes took part that had not broken off; none of a tool that measures none."""
@@ -242,9 +248,10 @@ class Course:
         ]
         findings += self.machines.states()
         other_events = [*self._split(), *self._stood()]
-        explaining = [*events, *other_events, *self._reported(end, standing=True)]
+        counted = [*self.counted.findings()]
+        explaining = [*events, *other_events, *self._reported(end, standing=True), *counted]
         stalls = joined_stalls(self._each_stall(end))
-        findings += [*other_events, *self._stalls(stalls, end, explaining, lost or {}), *self.counted.findings()]
+        findings += [*other_events, *self._stalls(stalls, end, explaining, lost or {}), *counted]
         findings += self._unsettled(stalls, end, explaining)
         return tuple(sorted(findings, key=lambda finding: (finding.from_seconds or 0.0, cause_rank(finding))))
 
@@ -297,21 +304,28 @@ class Course:
         """What the seconds show, but for what the stalls are told of already, or is the tool's own rhythm."""
         if self.waits or self._pause or not self._whole:  # without a node there is another level
             return
-        is_asked = self._answered is not None
         for trouble in self.seconds.troubles():
-            if is_told_by(stalls, trouble.low):
-                continue
-            why: dict[str, Value] = {}
-            if trouble.kind in EXPLAINED:
-                held_back = self.counted.held_back(*trouble.span)
-                why = explanation(*trouble.span, self._marks, events, is_asked=is_asked, otherwise=held_back)
-            yield trouble.kind.found(trouble.span, **trouble.values, **why)
+            if not is_told_by(stalls, trouble.low):
+                yield trouble.kind.found(trouble.span, **trouble.values, **self._why(trouble, events))
         is_settling = all(trouble.kind is NOT_SETTLED for trouble in self.seconds.troubles())
         if is_settling and (without_ramp := self._first.finding()):
             yield without_ramp
         slow = self._rates.finding(self.seconds.metric)
-        if slow and not is_told_by([stall for stall in stalls if slow.values["node"] in stall.nodes], (0.0, end)):
+        names = names_in(slow.values, "node", "slow_nodes") if slow else ()
+        if slow and not is_told_by([stall for stall in stalls if {*names} & {*stall.nodes}], (0.0, end)):
             yield slow
+
+    def _why(self, trouble: Trouble, events: Sequence[Finding]) -> dict[str, Value]:
+        if trouble.low is None:
+            return explanation_of_rhythm(events)
+        lag = max(LAG_SECONDS, 2 * trouble.exact_seconds)
+        if trouble.change != "fall":
+            events = events if trouble.change == "rise" else ()
+            return explanation_of_rise(trouble.span[0], self._marks, events, lag)
+        is_asked, held_back = self._answered is not None, self.counted.held_back(*trouble.low, lag)
+        return explanation(
+            *trouble.low, self._marks, events, is_asked=is_asked, otherwise=held_back, stopped=False, lag=lag
+        )
 
     @property
     def _pause(self) -> str:
@@ -340,9 +354,11 @@ class Course:
     def _cause(self, stall: Stall, events: Sequence[Finding], lost: Mapping[str, str]) -> dict[str, Value]:
         for name in stall.nodes:
             if name in lost and stall.over >= (self._nodes[name].ended or 0.0) - ROUNDING_SECONDS:
-                return explanation(stall.begun, stall.over, self._marks, (), is_asked=False, otherwise=lost[name])
+                ended: dict[str, Value] = {"cause": lost[name], "cause_code": NODE_ENDED.code}
+                return explanation(stall.begun, stall.over, self._marks, (), is_asked=False, otherwise=ended)
         is_asked, events = self._answered is not None, beside(events, stall.nodes)
-        otherwise = self._pause or self.counted.held_back(stall.begun, stall.over)
+        paused: dict[str, Value] = {"cause": self._pause, "cause_code": OVERRUN.code}
+        otherwise = paused if self._pause else self.counted.held_back(stall.begun, stall.over)
         return explanation(stall.begun, stall.over, self._marks, events, is_asked=is_asked, otherwise=otherwise)
 
 

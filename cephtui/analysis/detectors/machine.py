@@ -15,9 +15,11 @@ from cephtui.models.findings.machine import (
     CLIENT_CPU,
     CLOCK,
     CLOCK_STEP,
+    CPU_QUOTA,
     CPU_TAKEN,
     DISORDERED,
     KERNEL_ERRORS,
+    MEMORY_WANTED,
     NIC_DROPS,
     NIC_ERRORS,
     RETRANSMITS,
@@ -32,11 +34,15 @@ _FULL, _TAKEN, _OWN = 0.95, 0.2, 0.5
 """CPUs that are so busy have no time to spare; so much of it, taken by others, is missing; so much is the most part."""
 _STEAL, _HEAVY_STEAL, _LOST = 0.05, 0.2, 0.01
 """Steal that counts; that counts however short it is; else the least share of the whole run's CPU time."""
+_MEMORY, _SWAPPED = 0.1, 100
+"""Share of the time and pages a second. Without swapping the kernel waits for memory too: it frees that of files."""
 _RESENT, _RESENT_SECOND, _RESENT_LEAST = 0.01, 0.005, 50
 """Shares of the segments, of a stretch and of a second. In networks without faults it is below 0.001."""
-_DROPPED, _DROPPED_LEAST = 0.001, 100
-"""A host drops some packets that are for none of its programs, such as multicast."""
-_DAMAGED, _DAMAGED_LEAST = 1e-5, 10
+_DROPPED_LEAST, _DAMAGED_LEAST = 100, 10
+_LOSSES = {"nic_drops": 0.001, "nic_errors": 1e-5}
+"""Shares of an interface's packets. A host drops some that are for none of its programs, such as multicast."""
+_CARRIES = 0.1
+"""An interface with a smaller part of all packets does not carry the run: what it loses is not the run's."""
 _THROTTLED_TIMES, _THROTTLED = 10, 0.01
 _OFF_SECONDS = 2.0
 _MEANS = (
@@ -45,10 +51,13 @@ _MEANS = (
     "cpu_own_ratio",
     "cpu_others_ratio",
     "processes_running",
+    "memory_wait_ratio",
     "received_bytes_per_second",
     "sent_bytes_per_second",
 )
+_AT_THE_END = ("throttled", "throttled_seconds", "quota_ended", "quota_seconds", "kernel_errors")
 _SUMS = (
+    "pages_swapped_in",
     "tcp_segments_sent",
     "tcp_segments_resent",
     "tcp_segments_received",
@@ -76,7 +85,7 @@ class Timed:
                 values[name] = first + second
             else:
                 values[name] = (first * self.seconds + second * other.seconds) / whole
-        for name in ("nic_drops", "nic_errors"):
+        for name in ("nic_packets", *_LOSSES):
             values[name] = _added(getattr(self.use, name), getattr(other.use, name))
         values["disk_busy_ratio"] = {
             disk: (self.use.disk_busy_ratio.get(disk, 0.0) * self.seconds
@@ -115,7 +124,7 @@ def _steal_counts(stretch: Timed, measured_seconds: float) -> bool:
 
 def _resent(use: MachineUse, least: int, share: float) -> bool:
     resent, sent = use.tcp_segments_resent or 0, use.tcp_segments_sent or 0
-    return resent >= least and resent >= share * sent
+    return resent >= least and resent >= share * (sent + resent)
 
 
 def _disordered(use: MachineUse, least: int, share: float) -> bool:
@@ -123,8 +132,35 @@ def _disordered(use: MachineUse, least: int, share: float) -> bool:
     return disordered >= least and disordered >= share * received
 
 
-def _dropped(counts: Mapping[str, int], packets: int | None, least: int, share: float) -> bool:
-    return sum(counts.values()) >= max(least, share * (packets or 0))
+def _with_its_losses(stretch: Timed, whole: Timed) -> Timed:
+    """A stretch of a run with the losses of those interfaces only that carry the run, and that lose too many packets.
+
+    They are compared with at least as many packets as the interface has in so long a time: what it drops all along,
+    with nothing else to do, is not why the run stands still.
+    """
+    carried, packets = _packets(whole.use), _packets(stretch.use)
+    share = stretch.seconds / max(whole.seconds, 1e-9)
+    of_all = {
+        name: max(number * share, packets.get(name, 0))
+        for name, number in carried.items()
+        if number >= _CARRIES * sum(carried.values())
+    }
+    losses = {
+        field: {n: lost for n, lost in getattr(stretch.use, field).items() if n in of_all and lost >= least * of_all[n]}
+        for field, least in _LOSSES.items()
+    }
+    return Timed(stretch.seconds, stretch.use.model_copy(update=losses))
+
+
+def _packets(use: MachineUse) -> Mapping[str, int]:
+    """Packets by interface; those of all where an earlier cephtui has not told them apart."""
+    lossy = dict.fromkeys({**use.nic_drops, **use.nic_errors}, use.packets) if use.packets else {}
+    return use.nic_packets or lossy
+
+
+def _losses(use: MachineUse) -> MachineUse:
+    second = Timed(1.0, use)
+    return _with_its_losses(second, second).use
 
 
 def _cpu_values(use: MachineUse) -> dict[str, Value]:
@@ -132,7 +168,8 @@ def _cpu_values(use: MachineUse) -> dict[str, Value]:
 
 
 def _packet_values(counts: Mapping[str, int], use: MachineUse) -> dict[str, Value]:
-    return {"nics": tuple(sorted(counts)), "number": sum(counts.values()), "packets": use.packets or 0}
+    packets = sum(_packets(use).get(name, 0) for name in counts)
+    return {"nics": tuple(sorted(counts)), "number": sum(counts.values()), "packets": packets}
 
 
 _RULES = (
@@ -142,6 +179,12 @@ _RULES = (
         lambda use: (use.cpu_steal_ratio or 0.0) >= _STEAL,
         lambda stretch, measured: stretch.seconds >= LEAST_SECONDS and _steal_counts(stretch, measured),
         lambda use: {"ratio": round(use.cpu_steal_ratio or 0.0, 4)},
+    ),
+    _Rule(
+        MEMORY_WANTED,
+        lambda use: (use.memory_wait_ratio or 0.0) >= _MEMORY and (use.pages_swapped_in or 0) >= _SWAPPED,
+        lambda stretch, _: stretch.seconds >= LEAST_SECONDS,
+        lambda use: {"ratio": round(use.memory_wait_ratio or 0.0, 4), "pages": use.pages_swapped_in or 0},
     ),
     _Rule(
         RETRANSMITS,
@@ -159,15 +202,15 @@ _RULES = (
     ),
     _Rule(
         NIC_DROPS,
-        lambda use: _dropped(use.nic_drops, use.packets, 10, _DROPPED),
-        lambda stretch, _: _dropped(stretch.use.nic_drops, stretch.use.packets, _DROPPED_LEAST, _DROPPED),
+        lambda use: sum(_losses(use).nic_drops.values()) >= 10,
+        lambda stretch, _: sum(stretch.use.nic_drops.values()) >= _DROPPED_LEAST,
         lambda use: _packet_values(use.nic_drops, use),
         gap_seconds=10.0,
     ),
     _Rule(
         NIC_ERRORS,
-        lambda use: _dropped(use.nic_errors, use.packets, 1, _DAMAGED),
-        lambda stretch, _: _dropped(stretch.use.nic_errors, stretch.use.packets, _DAMAGED_LEAST, _DAMAGED),
+        lambda use: sum(_losses(use).nic_errors.values()) >= 1,
+        lambda stretch, _: sum(stretch.use.nic_errors.values()) >= _DAMAGED_LEAST,
         lambda use: _packet_values(use.nic_errors, use),
         gap_seconds=10.0,
     ),
@@ -215,7 +258,7 @@ class Machines:
             node.offset_seconds = offset
         if use.clock_step_seconds is not None and len(node.steps) < _STRETCHES_MOST:
             node.steps.append((sample.elapsed_seconds, use.clock_step_seconds))
-        if use.throttled is not None or use.kernel_errors:
+        if any(getattr(use, name) not in (None, ()) for name in _AT_THE_END):
             node.end = use
         if sample.phase == "run":
             timed = Timed(sample.interval_seconds, use)
@@ -234,21 +277,20 @@ class Machines:
             update={
                 "clock_offset_seconds": node.offset_seconds,
                 "clock_step_seconds": sum(step for _, step in node.steps) if node.steps else None,
-                "throttled": end.throttled,
-                "throttled_seconds": end.throttled_seconds,
-                "kernel_errors": end.kernel_errors,
+                **{name: getattr(end, name) for name in _AT_THE_END},
             }
         )
 
     def events(self) -> Iterator[Finding]:
         """What has a time, each stretch for itself."""
         for name, node in self._nodes.items():
-            measured = node.measured.seconds if node.measured else 0.0
             for rule in _RULES:
                 for stretch in node.stretches.get(rule.kind.code, ()):
-                    if rule.counts(stretch.timed, measured):
+                    measured = node.measured or stretch.timed
+                    timed = _with_its_losses(stretch.timed, measured)
+                    if rule.counts(timed, measured.seconds):
                         span = (stretch.begun, stretch.over)
-                        yield rule.kind.found(span, node=name, **rule.values(stretch.timed.use))
+                        yield rule.kind.found(span, node=name, **rule.values(timed.use))
             for at, step in node.steps:
                 yield CLOCK_STEP.found((at, at), node=name, by_seconds=abs(step), is_ahead=step > 0)
 
@@ -271,7 +313,7 @@ def _extend(stretches: list[_Stretch], rule: _Rule, at: float, timed: Timed) -> 
         newest = stretches[-1]
         newest.over, newest.timed = at, newest.timed.joined(timed)
         return
-    if stretches and not rule.counts(stretches[-1].timed, 0.0):
+    if stretches and not rule.counts(_with_its_losses(stretches[-1].timed, stretches[-1].timed), 0.0):
         stretches.pop()
     stretches.append(_Stretch(begun, at, timed))
 
@@ -294,6 +336,9 @@ def _at_the_end(name: str, end: MachineUse, measured: Timed) -> Iterator[Finding
     times, seconds = end.throttled or 0, end.throttled_seconds or 0.0
     if times >= _THROTTLED_TIMES or seconds >= _THROTTLED * measured.seconds * (measured.use.cpus or 1):
         yield THROTTLED.found(node=name, times=times, seconds=seconds or None)
+    quota_ended, held_back = end.quota_ended or 0, end.quota_seconds or 0.0
+    if quota_ended >= _THROTTLED_TIMES and held_back >= _THROTTLED * measured.seconds * (measured.use.cpus or 1):
+        yield CPU_QUOTA.found(node=name, times=quota_ended, seconds=held_back)
     if end.kernel_errors:
         yield KERNEL_ERRORS.found(node=name, lines=end.kernel_errors)
 

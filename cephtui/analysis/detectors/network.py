@@ -1,9 +1,9 @@
 """What the network lets through at most, for the way that a load takes: clients send writes and receive reads. Pure.
 
-An object is on a host with the probability that its number of OSDs gives it. What a host sends and what it receives is
-as it was measured before the run, else as fast as its NIC. Either end may be what limits a link: of the links of a
-host in one direction that were measured together the fastest counts, and for a host that is no client only where its
-other end can do more.
+An object is on a host with the probability that the pool's PGs give it, or else its number of OSDs. What a host sends
+and what it receives is as it was measured before the run, else as fast as its NIC. Either end may be what limits a
+link: of the links of a host in one direction that were measured together the fastest counts, and for a host that is no
+client only where its other end can do more.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from cephtui.analysis.runs.batches import host_name, node_names
 from cephtui.analysis.runs.links import cluster_links, nics_of
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, ClusterLink, HostNics, Run
+from cephtui.models.metrics import DIRECTIONS
 
 VALID_FOR = timedelta(hours=24)
 """How long before a run something may have been measured, if it is not known to be still the same."""
@@ -51,6 +52,8 @@ class NetworkLimit:
     at_most: float | None
     """None where what was measured may not be used any more: then the basis says why."""
     basis: str
+    not_measured: tuple[str, ...] = ()
+    """The hosts on the way of the data with a link of which no more than the NIC's speed is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,11 @@ def links_before(run: Run, runs: Iterable[Run], links: Iterable[ClusterLink]) ->
     return sorted(before, key=lambda link: link.measured_at)
 
 
+def limited_by_network(run: Run) -> bool:
+    """Whether it is known which way the data of a run takes, so that links may be known to limit it."""
+    return any(_traffic(run, direction) for direction in DIRECTIONS if direction in run.summary.flows)
+
+
 def network_limit(run: Run, direction: str, links: Sequence[ClusterLink]) -> NetworkLimit | None:
     """The limit by ``links_before`` the run; None where nothing is known."""
     traffic = _traffic(run, direction)
@@ -85,7 +93,13 @@ def network_limit(run: Run, direction: str, links: Sequence[ClusterLink]) -> Net
         return NetworkLimit(None, f"not known: {why}") if why else None
     slowest = min(bound.hosts, key=lambda host: speeds[host, bound.way, bound.network].bytes_per_second or 0.0)
     link = f"{_full(bound, _called(run, slowest))}: {speeds[slowest, bound.way, bound.network].basis}"
-    return NetworkLimit(bound.rate, f"from {_clients(traffic)}, {copies_text(run.cluster)}, {link}")
+    basis = f"from {_clients(traffic)}, {copies_text(run.cluster)}, {link}"
+    not_measured = (
+        f"{_called(run, host)}{' (cluster)' if network == 'cluster' else ''}"
+        for host, way, network in sorted(speeds, key=lambda end: NETWORKS.index(end[2]))
+        if traffic.passes(host, way, network) and not measured.has(host, way, network)
+    )
+    return NetworkLimit(bound.rate, basis, tuple(dict.fromkeys(not_measured)))
 
 
 def _full(bound: NetworkBound, slowest: str) -> str:
@@ -119,7 +133,7 @@ def _traffic(run: Run, direction: str) -> Traffic | None:
     clients = tuple(dict.fromkeys(short_name(host_name(run, node)) for node in node_names(run)))
     if cluster is None or not cluster.osds_by_host:
         return None
-    hosts = {short_name(host): number for host, number in cluster.osds_by_host.items()}
+    hosts = _placed(cluster)
     copies, chunks = cluster.pool.get("size"), data_chunks(cluster)
     if not isinstance(copies, int):
         return None
@@ -129,10 +143,22 @@ def _traffic(run: Run, direction: str) -> Traffic | None:
     return Traffic(direction, clients, shares, internal, _others(shares, copies), bool(cluster.networks_apart))
 
 
-def _shares(osds_by_host: Mapping[str, int]) -> dict[str, float]:
-    """By host the share of all objects for which it is the primary: that of the OSDs that it has."""
-    osds = sum(osds_by_host.values()) or 1
-    return {host: number / osds for host, number in osds_by_host.items()}
+def _placed(cluster: ClusterEnvironment) -> dict[str, int]:
+    """By host how many of the pool's PGs are on it; where that is not known of all, how many OSDs it has."""
+    osds = {short_name(host): number for host, number in cluster.osds_by_host.items()}
+    pgs = dict.fromkeys(osds, 0)
+    for osd, number in cluster.pgs_by_osd.items():
+        host = short_name(cluster.disk_by_osd.get(osd, "").partition(" ")[0])
+        if host not in pgs:
+            return osds
+        pgs[host] += number
+    return pgs if any(pgs.values()) else osds
+
+
+def _shares(placed: Mapping[str, int]) -> dict[str, float]:
+    """By host the share of all objects for which it is the primary: that of all that is placed on it."""
+    all_placed = sum(placed.values()) or 1
+    return {host: number / all_placed for host, number in placed.items()}
 
 
 def _others(shares: Mapping[str, float], copies: int) -> dict[str, float]:
@@ -195,6 +221,10 @@ class _Speeds:
         rate = units.link_rate(link.bandwidth_bytes)
         return _HostSpeed(link.bandwidth_bytes, f"{rate} as measured on {link.measured_at:%Y-%m-%d} ({name})")
 
+    def has(self, host: str, way: Way, network: Network) -> bool:
+        """Whether anything that was measured of it may be used."""
+        return (host, way, network) in self._usable
+
     def _is_of_host(self, link: ClusterLink, way: Way) -> bool:
         """Whether a host and not the other end of its link is known to be what limits it.
 
@@ -228,13 +258,34 @@ def _ends(link: ClusterLink, way: Way) -> tuple[str, str]:
 
 def why_unusable(link: ClusterLink, at: datetime, nics: Mapping[str, HostNics | None]) -> str:
     """Why a link that was measured before a time says nothing of it; empty where it does. ``nics`` are by host."""
-    ends = ((short_name(link.source), link.source_nics), (short_name(link.destination), link.destination_nics))
-    if any(saved and nics.get(host) not in (None, saved) for host, saved in ends):
-        return "before a NIC changed"
-    is_same = all(saved and saved.bits_per_second and nics.get(host) for host, saved in ends)
-    if not is_same and at - link.measured_at > VALID_FOR:
-        return "more than 24 h before, and not with NICs that are known to be the same"
+    ends = (
+        (link.source_nics, nics.get(short_name(link.source))),
+        (link.destination_nics, nics.get(short_name(link.destination))),
+    )
+    both = [(saved, now) for saved, now in ends if saved and now]
+    if changed := next(filter(None, (_changed(saved, now) for saved, now in both)), ""):
+        return f"before {changed} changed"
+    age = at - link.measured_at
+    if age > _ONE_LOOK and any(saved and saved.shaping and not now for saved, now in ends):
+        return f"more than {_ONE_LOOK // timedelta(hours=1)} h before, under a limit of tc that may be gone"
+    is_same = len(both) == len(ends) and all(_is_path_known(saved, now) for saved, now in both)
+    if not is_same and age > VALID_FOR:
+        return f"more than {VALID_FOR // timedelta(hours=1)} h before, and not with NICs that are known to be the same"
     return ""
+
+
+def _changed(saved: HostNics, now: HostNics) -> str:
+    """What of a host's NICs is no more as it was, as far as that is known; empty for nothing."""
+    if (saved.bits_per_second, saved.mtu) != (now.bits_per_second, now.mtu):
+        return "a NIC"
+    if saved.networks and now.networks and saved.networks != now.networks:
+        return "the networks of a NIC"
+    return "" if saved.shaping == now.shaping else "a limit of tc"
+
+
+def _is_path_known(saved: HostNics, now: HostNics) -> bool:
+    """Whether speeds and networks of a host's NICs are known, and nothing that is seen holds their packets back."""
+    return bool(saved.bits_per_second and saved.networks and now.networks) and not saved.shaping
 
 
 def _nics(run: Run) -> dict[str, HostNics | None]:

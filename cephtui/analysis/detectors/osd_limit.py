@@ -9,6 +9,7 @@ each, which is not what clients do. For reads there is no such figure.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
@@ -29,6 +30,8 @@ LARGE_BLOCK = 1 << 20
 """Bytes of the writes by which the bandwidth of an OSD is known, and whose number is no limit any more."""
 _BANDWIDTH_BLOCK = 64 << 10
 """Bytes of the smallest writes that this bandwidth may limit: of smaller ones it is their number that costs."""
+_BY_SERIAL = re.compile(r"[^ ]+( [0-9a-f]{8})+")
+"""A host and digests of serial numbers: by the kernel's name of it a disk is not known to be the same."""
 _CAPACITY = "osd_mclock_max_capacity_iops_"
 _FALLBACKS = {"ssd": 21500.0, "hdd": 315.0}
 """The capacity of an OSD whose own measurement is not believable: its real one is not known."""
@@ -100,22 +103,32 @@ def is_valid(rates: OsdRates, at: datetime, disks: Mapping[str, str]) -> bool:
     both = {osd: disk for osd, disk in disks.items() if osd in rates.rates}
     if any(osd in rates.disks and rates.disks[osd] != disk for osd, disk in both.items()):
         return False
-    is_same = bool(both) and all(osd in rates.disks for osd in both)
+    is_same = bool(both) and all(osd in rates.disks and _BY_SERIAL.fullmatch(disk) for osd, disk in both.items())
     return is_same or at - rates.measured_at <= VALID_FOR
+
+
+def limited_by_osds(run: Run) -> tuple[Metric, ...]:
+    """The figures of a run's writes that OSDs may be known to limit, if what they write is measured."""
+    load = load_of(run)
+    if run.cluster is None or not run.cluster.pgs_by_osd or load is None or "write" not in run.summary.flows:
+        return ()
+    is_small = load.pattern.startswith("rand") and _SMALL_BLOCK <= load.block_bytes < LARGE_BLOCK
+    is_large = not 0 < load.block_bytes < _BANDWIDTH_BLOCK
+    return tuple(metric for metric, is_limited in ((_IOPS, is_small), (_BANDWIDTH, is_large)) if is_limited)
 
 
 def osd_limit(run: Run, direction: str, benches: Sequence[OsdRates]) -> OsdLimit | None:
     """The nearest limit by ``rates_before`` the run; None where nothing is known."""
-    cluster, load = run.cluster, load_of(run)
-    if cluster is None or not cluster.pgs_by_osd or direction != "write" or load is None:
+    cluster, load, limited = run.cluster, load_of(run), limited_by_osds(run)
+    if cluster is None or load is None or direction != "write":
         return None
     limits: list[OsdLimit | None] = []
-    if load.pattern.startswith("rand") and _SMALL_BLOCK <= load.block_bytes < LARGE_BLOCK:
+    if _IOPS in limited:
         small = [
             _of_bench(bench, _IOPS, run) for bench in benches if _SMALL_BLOCK <= bench.block_bytes <= load.block_bytes
         ]
         limits.append(_limit(cluster, _IOPS, [*small, _capacities(cluster)]))
-    if not 0 < load.block_bytes < _BANDWIDTH_BLOCK:
+    if _BANDWIDTH in limited:
         large = [_of_bench(bench, _BANDWIDTH, run) for bench in benches if bench.block_bytes >= LARGE_BLOCK]
         limits.append(_limit(cluster, _BANDWIDTH, large))
     known = [limit for limit in limits if limit]

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
 
-from cephtui.analysis.detectors.slowest import OsdLatencies
+from cephtui.analysis.detectors.explaining import LAG_SECONDS
+from cephtui.analysis.detectors.slowest import LEAST, OsdLatencies
 from cephtui.analysis.runs.facts import load_of
 from cephtui.models import Finding, OsdInterval, OsdResult, OsdSample, Step
-from cephtui.models.findings.cluster import MESSAGE_CAP, OSD_COUNTERS
+from cephtui.models.findings.cluster import BUSY_OSD, MESSAGE_CAP, OSD_COUNTERS, SLOW_OSD
+from cephtui.models.findings.kind import Value
 from cephtui.printable import listed
 
 _ROUND_SECONDS = 1.0
@@ -20,6 +26,18 @@ _KINDS: Mapping[str, Callable[[OsdInterval], tuple[int, float]]] = {
     "subops": lambda osd: (osd.subops, osd.subops * osd.subop_seconds),
 }
 """Operations of an OSD, and the sum of their latencies in seconds."""
+_MORE, _SLOWER = 1.1, 1.5
+"""An OSD that does more than the others by this has more waiting: it is slow where its time without the waiting, which
+is estimated, is longer than theirs by that."""
+_LATE_SECONDS, _LATE_LEAST = 0.1, 4
+"""Answers that take so long are late, and so many are no accident."""
+_LATE_SHARE, _OTHERS_LATE = 0.2, 0.05
+"""The share of late answers from which on an OSD is slow, and that of every other OSD at most."""
+_AT_ONCE_SECONDS, _KEPT_SECONDS, _KEPT_SHARE = 0.004, 0.01, 0.1
+"""An answer that took less than this second time is kept as 0; where no larger share of an OSD's took longer, half of
+them have hardly taken longer than the first."""
+_FAR, _ANSWERS_LEAST = 5.0, 6
+"""An OSD whose answers take so many times as long as the median of all OSDs is slow, with so many answers."""
 _REFUSED_SHARE, _REFUSED_LEAST, _HELD_SECONDS = 0.05, 100, 3.0
 """Fewer refusals do not hold a run back, nor do those of a shorter time: the tail of a prefill, or of another run."""
 
@@ -36,6 +54,11 @@ class _Sums:
     subop_seconds: float = 0.0
     received: int = 0
     refused: int = 0
+    answers: int = 0
+    late: int = 0
+    """Answers that were late."""
+    took: Counter[float] = field(default_factory=Counter)
+    """How many answers took how many seconds, with two digits; 0 where they came at once."""
 
     def add(self, interval: OsdInterval) -> None:
         self.reads += interval.reads
@@ -46,6 +69,32 @@ class _Sums:
         self.subop_seconds += interval.subops * interval.subop_seconds
         self.received += interval.received
         self.refused += interval.refused
+        self.answers += 1
+        self.late += interval.answer_seconds >= _LATE_SECONDS
+        self.took[float(f"{interval.answer_seconds:.1e}")] += 1
+
+    @property
+    def work(self) -> int:
+        """Operations as a primary and as a replica."""
+        return self.operations + self.subops
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it answered late again and again."""
+        return self.late >= max(_LATE_LEAST, _LATE_SHARE * self.answers)
+
+    @property
+    def answer_seconds(self) -> float:
+        """The median time that its answers took, or about the most that it may be where they are not kept."""
+        kept = self.answers - self.took[0.0]
+        if 2 * kept < self.answers:
+            return _KEPT_SECONDS if kept > _KEPT_SHARE * self.answers else _AT_ONCE_SECONDS
+        before = 0
+        for seconds, answers in sorted(self.took.items()):
+            before += answers
+            if 2 * before >= self.answers:
+                return seconds
+        return 0.0
 
     @property
     def operations(self) -> int:
@@ -78,6 +127,8 @@ class OsdsSoFar:
         self._latencies = {name: OsdLatencies() for name in _KINDS}
         self.is_denied = False
         """Whether the cephx caps deny to ask OSDs for their counters."""
+        self._seconds = 0.0
+        """The time in which they counted."""
         self._cap: int | None = None
         self._held: list[tuple[float, float]] = []
         """When OSDs received no more because of their message cap."""
@@ -91,7 +142,9 @@ class OsdsSoFar:
         for osd, interval in sample.osds.items():
             self._by_osd.setdefault(osd, _Sums()).add(interval)
         for name, of in _KINDS.items():
-            self._latencies[name].add({f"osd.{osd}": of(interval) for osd, interval in sample.osds.items()})
+            operations = {f"osd.{osd}": of(interval) for osd, interval in sample.osds.items()}
+            self._latencies[name].add(operations, sample.elapsed_seconds)
+        self._seconds += sample.interval_seconds
         self._cap = sample.message_cap or self._cap
         begun = max(0.0, sample.elapsed_seconds - (sample.interval_seconds or _ROUND_SECONDS))
         for osd in sample.missing:
@@ -111,8 +164,83 @@ class OsdsSoFar:
         """What the counters show, and that they could not be read."""
         if self.is_denied:
             yield OSD_COUNTERS.found()
-        if slow := self._latencies[self._most_telling()].finding():
+        slow = self._slow()
+        if slow:
             yield slow
+        if (slow is None or slow.code == BUSY_OSD.code) and (by_answers := self._late() or self._far()):
+            yield by_answers
+        yield from self._capped()
+
+    def _slow(self) -> Finding | None:
+        """OSDs whose operations took longer than those of the others; a note where they had more to do than these."""
+        kind = self._most_telling()
+        if not (group := self._latencies[kind].slow()):
+            return None
+        work = {f"osd.{name}": sums.work for name, sums in self._by_osd.items()}
+        rest = [name for name in work if name not in group.figures]
+        usual = max(1.0, median(work[name] for name in rest))
+        unloaded = _SLOWER * median(self._unloaded(kind, name) for name in rest)
+        slow = {
+            name: seconds
+            for name, seconds in group.figures.items()
+            if work[name] <= _MORE * usual or self._unloaded(kind, name) > unloaded
+        }
+        if slow:
+            return _slow_osds(tuple(slow), seconds=median(slow.values()), others=group.others)
+        busiest = max(group.figures, key=lambda name: work[name])
+        return BUSY_OSD.found(
+            osd=busiest,
+            seconds=group.figures[busiest],
+            others=group.others,
+            share=work[busiest] / sum(work.values()),
+            more=work[busiest] / usual,
+        )
+
+    def _unloaded(self, kind: str, osd: str) -> float:
+        """About the mean latency of an OSD if nothing had to wait for the operation before it, in seconds.
+
+        It is that of a queue with one server, R / (1 + X R), where the rate X and the latency R are measured.
+        """
+        sums = self._by_osd[osd.removeprefix("osd.")]
+        count = getattr(sums, kind)
+        seconds = getattr(sums, f"{kind.removesuffix('s')}_seconds")
+        return seconds / count / (1 + seconds / self._seconds) if count and self._seconds else 0.0
+
+    def _late(self) -> Finding | None:
+        """Up to half of the OSDs that answered late again and again, as no other did; at the message cap each may."""
+        late = [osd for osd, sums in self._by_osd.items() if sums.is_late]
+        prompt = [sums for sums in self._by_osd.values() if not sums.is_late]
+        are_prompt = all(sums.late <= _OTHERS_LATE * sums.answers for sums in prompt)
+        if not (0 < len(late) <= len(prompt) and are_prompt) or len(self._by_osd) < LEAST or self._held:
+            return None
+        return _slow_osds(
+            tuple(f"osd.{osd}" for osd in sorted(late, key=_by_number)),
+            late=sum(self._by_osd[osd].late for osd in late),
+            answers=sum(self._by_osd[osd].answers for osd in late),
+            late_seconds=_LATE_SECONDS,
+        )
+
+    def _far(self) -> Finding | None:
+        """OSDs whose answers take far longer than those of the others, as over a slow link; fewer than half of all."""
+        seconds = {osd: sums.answer_seconds for osd, sums in self._by_osd.items() if sums.answers >= _ANSWERS_LEAST}
+        if len(seconds) < LEAST or self._held:
+            return None
+        middle = median(seconds.values())
+        usual = _MORE * max(1.0, median(sums.work for sums in self._by_osd.values()))
+        far = [
+            osd
+            for osd in sorted(seconds, key=_by_number)
+            if seconds[osd] >= _FAR * middle and self._by_osd[osd].work <= usual  # else they wait behind its work
+        ]
+        if not far:
+            return None
+        return _slow_osds(
+            tuple(f"osd.{osd}" for osd in far),
+            answer_seconds=median(seconds[osd] for osd in far),
+            others=max(middle, _KEPT_SECONDS),
+        )
+
+    def _capped(self) -> Iterator[Finding]:
         results = self.results().values()
         refused, received = sum(osd.refused for osd in results), sum(osd.received for osd in results)
         held_seconds = sum(over - begun for begun, over in self._held)
@@ -136,12 +264,37 @@ class OsdsSoFar:
             return "reads"
         return "subops" if done["subops"] else "writes"
 
-    def held_back(self, begun: float, over: float) -> str:
-        """What held I/O back for most of a span, in words: OSDs that did not answer, or the message cap; or empty."""
-        silent = [osd for osd, spans in self._silent.items() if _overlap(spans, begun, over) > (over - begun) / 2]
+    def held_back(self, begun: float, over: float, lag: float = LAG_SECONDS) -> dict[str, Value]:
+        """What of the OSDs held I/O back in a span, as values of a finding: its ``cause`` and ``cause_code``, or none.
+
+        OSDs that did not answer, the message cap, both from ``lag`` seconds before or after the begin of the span on,
+        or OSDs that were slower than at other times.
+        """
+        silent = [osd for osd, spans in self._silent.items() if _fill(spans, begun, over, lag)]
         if silent:
-            return f"{listed([f'osd.{osd}' for osd in sorted(silent, key=_by_number)])} did not answer"
-        return MESSAGE_CAP.title if _overlap(self._held, begun, over) > (over - begun) / 2 else ""
+            names = listed([f"osd.{osd}" for osd in sorted(silent, key=_by_number)])
+            return {"cause": f"{names} did not answer", "cause_code": SLOW_OSD.code}
+        if _fill(self._held, begun, over, lag):
+            return {"cause": MESSAGE_CAP.title, "cause_code": MESSAGE_CAP.code}
+        if slower := self._latencies[self._most_telling()].slower(begun, over):
+            names, least = listed(sorted(slower, key=_by_number)), min(slower.values())
+            times = f"{'at least ' if len(slower) > 1 else ''}{least:.1f} times as long as at other times"
+            return {"cause": f"operations of {names} took {times}", "cause_code": SLOW_OSD.code}
+        return {}
+
+
+def _fill(spans: Sequence[tuple[float, float]], begun: float, over: float, lag: float) -> bool:
+    """Whether spans, in order, take most of a time, and began with it, but for short gaps between them."""
+    before = [(-math.inf, -math.inf), *spans]
+    starts = [start for (_, end), (start, _) in pairwise(before) if start - end > LAG_SECONDS]
+    latest = max((start for start in starts if start <= begun + lag), default=-math.inf)
+    return begun - lag <= latest and _overlap(spans, begun, over) > (over - begun) / 2
+
+
+def _slow_osds(osds: tuple[str, ...], **values: Value) -> Finding:
+    """``slow-osd`` of one or several."""
+    is_one = len(osds) == 1
+    return SLOW_OSD.found(osd=osds[0] if is_one else None, osds=None if is_one else osds, **values)
 
 
 def _extend(spans: list[tuple[float, float]], begun: float, over: float) -> None:

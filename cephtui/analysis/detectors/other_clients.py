@@ -11,6 +11,7 @@ from itertools import pairwise
 from cephtui.analysis.detectors.signals import Signal
 from cephtui.analysis.runs.facts import load_of
 from cephtui.analysis.runs.history import TimeSeries
+from cephtui.ceph.images import ImageInfo
 from cephtui.frozen import dataclass
 from cephtui.models import FilePlace, OsdSample, RadosPlace, RbdPlace, Sample, Step
 from cephtui.models.findings.cluster import OTHER_CLIENTS
@@ -29,8 +30,10 @@ _LEAST_SHARE, _LEAST_RATE = 0.15, 20.0
 _BYTES_PER_OPERATION = 64 << 10
 """So many bytes load an OSD about as much as one operation more."""
 _OBJECT_BYTES, _LEAST_OBJECT_BYTES = 4 << 20, 64 << 10
-"""The size of the objects of images and files, unless chosen otherwise; and that of an image that was found: one that
-is smaller than any that makes sense."""
+"""The size of the objects of images and files, unless chosen otherwise; and that of what was found and is not known:
+one that is smaller than any that makes sense."""
+_DEVICE_BYTES = 1 << 20
+"""The kernel may cut a larger I/O of a device: 256 pages are one bio."""
 _PART_SECONDS = 10.0
 """An OSD that has not answered for longer is not waited for."""
 _GAP_SECONDS = 2.0
@@ -38,11 +41,11 @@ _GAP_SECONDS = 2.0
 _SHIFTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
 
-def operations_per_io(step: Step) -> float | None:
-    """How many operations of OSDs an I/O of the step is at most; None where that is not known.
+def operations_per_io(step: Step, image: ImageInfo | None = None) -> float | None:
+    """How many operations of OSDs an I/O of the step is at most, on such an ``image``; None where that is not known.
 
     An I/O that crosses objects is several operations, and the first write to an object changes the object map. What a
-    cache or a file system makes of I/Os is not known, nor what a gateway does for a request.
+    cache, a file system, a journal or a parent makes of I/Os is not known, nor what a gateway does for a request.
     """
     load, place = load_of(step), step.nodes[0].place if step.nodes else None
     if load is None or load.is_cached:
@@ -53,11 +56,25 @@ def operations_per_io(step: Step) -> float | None:
         return None
     if place.kind == "file" and (load.flushes or not step.has_mds):
         return None
-    is_own = place.kind not in ("image", "device")
-    smallest = _OBJECT_BYTES if is_own else _LEAST_OBJECT_BYTES
+    if image and _does_more(step, image):
+        return None
+    smallest = _object_bytes(place, image)
     crosses = smallest % load.block_bytes and load.block_bytes % smallest
-    creates = step.writes and not (is_own and step.filled)
-    return math.ceil(load.block_bytes / smallest) + bool(crosses) + bool(creates)
+    creates = step.writes and not step.filled
+    return math.ceil(load.block_bytes / smallest) + bool(crosses) + creates
+
+
+def _does_more(step: Step, image: ImageInfo) -> bool:
+    """Whether librbd asks a parent for objects, writes a journal, or lays data over several objects in turn."""
+    journals = step.writes and "journaling" in image.features
+    return journals or "striping" in image.features or (image.parent is not None and not step.filled)
+
+
+def _object_bytes(place: RbdPlace | FilePlace, image: ImageInfo | None) -> int:
+    """The size of what an I/O is cut at."""
+    if image and image.object_size:
+        return min(image.object_size, _DEVICE_BYTES) if place.kind == "device" else image.object_size
+    return _LEAST_OBJECT_BYTES if place.kind in ("image", "device") else _OBJECT_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +144,12 @@ class _Excess:
 class OtherOperations:
     """Compares what the OSDs of the pool count with what the run itself did."""
 
-    def __init__(self, per_io: float | None) -> None:
-        """``per_io`` are the operations of one I/O at most; None where they are not known."""
-        self._per_io = per_io
+    def __init__(self, per_io_of_step: float | None = None) -> None:
+        """``per_io_of_step`` is for samples that do not tell it, those of an earlier cephtui."""
+        self._per_io_of_step = per_io_of_step
+        self._per_io: float | None = None
+        """The operations of one I/O at most; None where they are not known."""
+        self._is_over = False
         self._own: deque[_Own] = deque()
         self._part: _Counted | None = None
         """What was counted since all OSDs have answered."""
@@ -144,7 +164,7 @@ class OtherOperations:
 
     def add(self, merged: Sample) -> None:
         """Take in a sample of all nodes merged."""
-        flows = list(merged.flows.values())
+        flows = [flow for flow in (merged.read, merged.write) if flow]  # a flush is no operation of an OSD
         if self._per_io is None or merged.missing or any(flow.ios is None for flow in flows):
             self.interrupt()
             return
@@ -167,12 +187,16 @@ class OtherOperations:
 
     def forget(self) -> None:
         """From now on it is not known what the run does."""
-        self._per_io = None
+        self._per_io, self._is_over = None, True
         self.interrupt()
 
     def osds(self, sample: OsdSample) -> None:
         """Take in what the OSDs have counted; that of an OSD which did not answer comes with its next answer."""
-        if self._per_io is None or sample.phase != "run":
+        if self._is_over or sample.phase != "run":
+            return
+        tells_it = "operations_per_io" in sample.model_fields_set
+        self._per_io = sample.operations_per_io if tells_it else self._per_io_of_step
+        if self._per_io is None:
             return
         nbytes = sample.read_bytes + sample.write_bytes
         counted = _Counted(sample.elapsed_seconds, sample.interval_seconds, sample.operations, nbytes)

@@ -10,6 +10,7 @@ from datetime import datetime
 from itertools import permutations
 
 from cephtui import units
+from cephtui.analysis.detectors.bounds import Network
 from cephtui.analysis.detectors.ceiling import ClusterRecords
 from cephtui.analysis.detectors.network import VALID_FOR, short_name, why_unusable
 from cephtui.analysis.detectors.osd_limit import LARGE_BLOCK, is_valid
@@ -35,6 +36,14 @@ class ClusterNow:
     """By host, in its short form."""
     disks: Mapping[str, str]
     """By OSD, as in a ClusterEnvironment."""
+    networks_apart: bool = False
+    """Whether OSDs reach each other over another network than clients."""
+
+    @property
+    def nodes_with_osds(self) -> list[str]:
+        """The nodes on the hosts of OSDs."""
+        with_osds = {short_name(disk.partition(" ")[0]) for disk in self.disks.values()}
+        return [node for node, host in self.hosts.items() if short_name(host) in with_osds]
 
 
 def known_ceilings(records: ClusterRecords, now: ClusterNow) -> list[KnownCeiling]:
@@ -106,14 +115,15 @@ def _of_one_in_flight(records: ClusterRecords, now: ClusterNow) -> Iterator[Know
 # ---------------------------------------------------------------------------------------------- what is missing
 
 
-def nodes_to_reach(records: ClusterRecords, now: ClusterNow) -> list[str]:
-    """The nodes to which a link from another node is not known."""
+def nodes_to_reach(records: ClusterRecords, now: ClusterNow, network: Network = "public") -> list[str]:
+    """The nodes to which a link from another node is not known; in the cluster network those with OSDs."""
     valid = {
         (short_name(link.source), short_name(link.destination))
         for link in records.links
-        if link.network == "public" and not why_unusable(link, now.at, now.nics)
+        if link.network == network and not why_unusable(link, now.at, now.nics)
     }
-    hosts = {node: short_name(host) for node, host in now.hosts.items()}
+    nodes = now.hosts if network == "public" else now.nodes_with_osds
+    hosts = {node: short_name(now.hosts[node]) for node in nodes}
     pairs = [(near, far) for near, far in permutations(hosts, 2) if hosts[near] != hosts[far]]
     return list(dict.fromkeys(far for near, far in pairs if (hosts[near], hosts[far]) not in valid))
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from statistics import pstdev
+from statistics import fmean, pstdev
 
 from cephtui.analysis.detectors.shifts import floored_logs
 from cephtui.analysis.statistics.rhythm import rhythm_of
 from cephtui.frozen import dataclass
 
+JOINED_SECONDS = 4
+"""Of a slow rhythm so many seconds are joined: their noise is less, and a window is longer."""
 _WINDOW = 60
-"""Seconds that are judged together: a rhythm need not be exact for longer than that."""
+"""Values that are judged together: a rhythm need not be exact for longer than that."""
 _LEAST_REST = 20
-"""Fewer seconds behind the last window are not judged."""
+"""Fewer values behind the last window are not judged."""
 _FALL = 0.75
 """It falls to at most so much: the compactions of a store at work are less."""
 _LEAST_SPREAD = 0.1
@@ -33,9 +35,12 @@ class Saw:
 
 
 class Rhythms:
-    """The seconds of a run."""
+    """The seconds of a run, by themselves or so many joined to their mean."""
 
-    def __init__(self) -> None:
+    def __init__(self, joined_seconds: int = 1) -> None:
+        self._joined_seconds = joined_seconds
+        self._seconds: list[float] = []
+        """Those of the value that is not full."""
         self._ends: list[float] = []
         self._values: list[float] = []
         """Of the window that is not full."""
@@ -46,8 +51,12 @@ class Rhythms:
 
     def add(self, end: float, value: float) -> None:
         """Take in a second, by its end in elapsed seconds."""
+        self._seconds.append(value)
+        if len(self._seconds) < self._joined_seconds:
+            return
         self._ends.append(end)
-        self._values.append(value)
+        self._values.append(fmean(self._seconds))
+        self._seconds = []
         if len(self._values) == _WINDOW:
             self._windows += 1
             if saw := self._newest():
@@ -71,7 +80,8 @@ class Rhythms:
             return None
         low = [self._values[at] for at in rhythm.low]
         high = [value for at, value in enumerate(self._values) if at not in rhythm.low]
-        saw = Saw(self._ends[0] - 1.0, self._ends[-1], rhythm.period, sum(high) / len(high), sum(low) / len(low))
+        begun, period = self._ends[0] - self._joined_seconds, rhythm.period * self._joined_seconds
+        saw = Saw(begun, self._ends[-1], period, fmean(high), fmean(low))
         return saw if saw.low <= _FALL * saw.high else None
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Literal, TypeAlias
 
-from cephtui.analysis.detectors.rhythms import Rhythms
+from cephtui.analysis.detectors.rhythms import JOINED_SECONDS, Rhythms
 from cephtui.analysis.detectors.shifts import Shift, shift_of
 from cephtui.analysis.runs.history import TimeSeries, is_straggler
 from cephtui.analysis.statistics.levels import LEAST_VALUES
@@ -17,6 +18,8 @@ from cephtui.models.metrics import BY_NAME, HeadlineName, Metric
 from cephtui.stats import known_sum
 
 SHORT_SECONDS = 10.0
+_AS_LONG = 0.95
+"""A run that measures up to its last I/O is as long as it was to be from this share of that time on."""
 _STRETCHES = 500
 """At most twice as many are held; the seconds of a longer run are joined."""
 _WIDE, _WIDER_OF_FEW = 0.5, 3
@@ -25,6 +28,7 @@ _FEW_IOS = 20
 """I/Os a second: fewer have a rhythm and a spread of their own, since they end together, or as a set rate lets them."""
 WHOLE_SECOND = 0.9
 """Less is a part of one."""
+Change: TypeAlias = Literal["fall", "rise", "slope"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +41,15 @@ class Trouble:
     values: Values
     low: tuple[float, float] | None = None
     """When the run was on the lower of two levels."""
+    change: Change | None = None
+    """How it came there; None where it has no two levels."""
+    exact_seconds: float = 1.0
+    """How exactly it is known when; of a long run some seconds are one value."""
 
 
 def too_short(seconds: float, *, by_its_data: bool = False, least: float = SHORT_SECONDS) -> Finding | None:
-    """The finding of a run that measured so long, less than ``least``, or None."""
-    if seconds >= least:
+    """The finding of a run that measured so long, clearly less than ``least``, or None."""
+    if seconds >= _AS_LONG * least:
         return None
     return SHORT.found(measured_seconds=seconds, by_its_data=by_its_data or None)
 
@@ -69,7 +77,7 @@ class PerSecond:
         self._begun = self._reached = 0.0
         self._ios: int | None = 0
         """None where the tool counts no I/Os."""
-        self._rhythms = Rhythms()
+        self._rhythms, self._slow_rhythms = Rhythms(), Rhythms(JOINED_SECONDS)
         self._newest: tuple[int, tuple[Trouble, ...]] = 0, ()
         """The newest answer, and of how many seconds."""
 
@@ -85,7 +93,8 @@ class PerSecond:
         seconds = round(sample.interval_seconds)
         for seconds_before_end in reversed(range(min(seconds, _STRETCHES))):  # a tool may claim any time
             self._curve.add(sample.elapsed_seconds - seconds_before_end, value)
-            self._rhythms.add(sample.elapsed_seconds - seconds_before_end, value)
+            for rhythms in (self._rhythms, self._slow_rhythms):
+                rhythms.add(sample.elapsed_seconds - seconds_before_end, value)
         self._ios = known_sum([self._ios, *(flow.ios for flow in sample.flows.values())])
         away, before = value - self._mean, self._count
         self._count += seconds
@@ -116,7 +125,7 @@ class PerSecond:
         stretches = [(end, mean) for end, _, mean, _ in self._curve.stretches() if mean is not None]
         values = [mean for _, mean in stretches]
         shift = shift_of(values) if len(values) >= LEAST_VALUES else None
-        saw = None if self._has_few_ios else self._rhythms.saw()
+        saw = None if self._has_few_ios else self._rhythms.saw() or self._slow_rhythms.saw()
         if saw:
             yield Trouble(
                 SAW,
@@ -142,7 +151,8 @@ class PerSecond:
         """``ends`` are the begin of the first value and the end of each, ``settled`` the mean of the last third."""
         values = {"figure": self.metric.title, "before": shift.before, "after": shift.after}
         low = ends[shift.low[0]], ends[shift.low[1]]
-        span = ends[shift.begun], ends[shift.over]
+        span, exact = (ends[shift.begun], ends[shift.over]), ends[1] - ends[0]
         if shift.kind in ("collapse", "dip"):
-            return Trouble(COLLAPSE if shift.kind == "collapse" else DIP, span, values, low)
-        return Trouble(NOT_SETTLED, span, {**values, "whole": self._mean, "settled": settled}, low)
+            return Trouble(COLLAPSE if shift.kind == "collapse" else DIP, span, values, low, "fall", exact)
+        change: Change = "slope" if shift.kind == "slope" else "rise" if shift.after > shift.before else "fall"
+        return Trouble(NOT_SETTLED, span, {**values, "whole": self._mean, "settled": settled}, low, change, exact)

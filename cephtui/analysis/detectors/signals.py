@@ -28,6 +28,7 @@ from cephtui.models.findings.cluster import (
     SNAPTRIM,
 )
 from cephtui.models.findings.kind import FindingKind, Value
+from cephtui.models.metrics import COMMIT, FLUSH
 
 _RATE_LAG_SECONDS, _OTHERS_FACTOR, _OTHERS_BYTES, _OTHERS_ANSWERS = 20.0, 2.0, 16 << 20, 3
 """The cluster's rates are means of some seconds: only a rate far above the run's own in that time is another's."""
@@ -139,7 +140,7 @@ class OtherClients:
 
     def add(self, merged: Sample) -> None:
         """Take in a sample of all nodes merged."""
-        rates = [flow.bandwidth_bytes for flow in merged.flows.values()]
+        rates = [flow.bandwidth_bytes for name, flow in merged.flows.items() if name not in (FLUSH, COMMIT)]
         own_rate = sum(math.inf if rate is None else rate for rate in rates)  # of a DELETE, what moves is not known
         self._own.append((merged.elapsed_seconds, own_rate))
         while self._own[0][0] < merged.elapsed_seconds - _RATE_LAG_SECONDS:

@@ -1,4 +1,4 @@
-"""The node or OSD that is clearly slower than the others beside it, by one rule.
+"""Nodes or OSDs that are clearly slower than the others beside them, by one rule.
 
 Equal ones are spread too, and the worst of many is far off: what stands out is further off the others than the worst of
 as many that are alike (Grubbs 1950). How far these are spread two or three others tell badly: there it is assumed.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress, pairwise
 from statistics import NormalDist, fmean, median, stdev
 from typing import Literal
 
@@ -18,7 +19,6 @@ from cephtui.analysis.statistics.ratio import Better
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Finding, NodeResult, Run
 from cephtui.models.findings.client import SLOW_NODE
-from cephtui.models.findings.cluster import SLOW_OSD
 from cephtui.models.metrics import Metric
 
 LEAST = 3
@@ -36,7 +36,8 @@ _ERROR = 0.005
 _INTERVAL_RUNS = 3
 """With so many runs or more the interval of the slowest has to lie wholly on the slow side of the median."""
 _TWICE, _THRICE = 2.0, 3.0
-"""A node or OSD is slow where its rate or latency is worse than that of the others by this; of two nodes by that."""
+"""Nodes or OSDs are slow where the rate or latency of each is worse than that of the others by this; half of all, which
+may as well be those that are right, by that."""
 _SURELY, _ERRORS = 1.5, 3.0
 """Over its seconds it is worse by at least this, less so many standard errors."""
 _LEAST_SHARE = 1 / 20
@@ -45,8 +46,10 @@ _SLOWEST_SHARE = 0.2
 """The share of an OSD's intervals that is left out, the slowest: a single slow moment is no slow OSD."""
 _STRETCHES = 60
 """At most twice as many are held of each node and OSD; what is longer is joined."""
-_LEAST_OPS = 50
-"""An OSD with fewer operations is not judged."""
+_SOON_SECONDS = 10.0
+"""What is slower from a moment on is slower in this time after it."""
+_LEAST_OPS, _LEAST_OPS_OF_SPAN = 50, 100
+"""An OSD with fewer operations is not judged, in a run and in a part of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +65,21 @@ class Slowest:
     """The better way of the figure: ``more`` puts the slowest below the median, ``less`` above."""
 
 
-def is_beyond(worst: float, others: Sequence[float], better: Better, spread: float) -> bool:
+def is_beyond(worst: float, others: Sequence[float], better: Better, spread: float, questions: int = 1) -> bool:
     """Whether one is further off the others than chance makes the worst of as many; all above 0, at least one other.
 
     ``spread`` is the standard deviation of the logarithms of equal ones, as far as few others do not show theirs; a
-    greater one that they show counts as it is (a prior, as in the moderated t of Smyth 2004).
+    greater one that they show counts as it is (a prior, as in the moderated t of Smyth 2004). ``questions`` are those
+    that share the error.
     """
     logs = [math.log(value) for value in others]
     off = (math.log(worst) - fmean(logs)) * (1 if better == "less" else -1)
     measured = stdev(logs) if len(logs) > 1 else 0.0
     weight = (len(logs) - 1) / (len(logs) - 1 + _SPREAD_COUNTS)
     deviation = max(measured, math.sqrt(weight * measured**2 + (1 - weight) * spread**2))
-    return off > NormalDist().inv_cdf(1 - _ERROR / (len(logs) + 1)) * deviation * math.sqrt(1 + 1 / len(logs))
+    return off > NormalDist().inv_cdf(1 - _ERROR / questions / (len(logs) + 1)) * deviation * math.sqrt(
+        1 + 1 / len(logs)
+    )
 
 
 def slowest_of(
@@ -161,20 +167,41 @@ def osd_latency(samples: Iterable[ClusterSample], run: Run | None = None) -> dic
 # ---------------------------------------------------------------------------------------------- within one run
 
 
-def slow_node(rates: Mapping[str, Sequence[float]]) -> tuple[str, float, float] | None:
-    """The name and the rate of a node that did less than half of what the others did, and their median rate.
+@dataclass(frozen=True, slots=True)
+class SlowGroup:
+    """The nodes or OSDs that are slow, one or several, at most half of all."""
 
-    ``rates`` are those of the same seconds or longer intervals, at least six. Of two nodes one is slow with less than a
-    third of the other. It is slow over its seconds too.
+    figures: Mapping[str, float]
+    """The rate or the mean latency of each, by its name."""
+    others: float
+    """The median of the others."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """``("osd.1", "osd.10")``."""
+        return tuple(self.figures)
+
+    @property
+    def figure(self) -> float:
+        """The median of the slow ones."""
+        return median(self.figures.values())
+
+
+def slow_nodes(rates: Mapping[str, Sequence[float]]) -> SlowGroup | None:
+    """The nodes that did less than half of what the others did each, if there are any.
+
+    ``rates`` are those of the same seconds or longer intervals, at least six. Half of the nodes, as one of two, are
+    slow with less than a third of the others. Each is slow over its seconds too.
     """
-    return _slow(rates, {name: fmean(values) for name, values in rates.items()}, "more", _NODE_SPREAD)
+    means = {name: fmean(values) for name, values in rates.items() if values}
+    return _slow(rates, means, "more", _NODE_SPREAD) if len(means) == len(rates) else None
 
 
-def slow_osd(operations: Mapping[str, Sequence[tuple[int, float]]]) -> tuple[str, float, float] | None:
-    """The name and the mean latency of an OSD that took twice as long as the others, and the median of their means.
+def slow_osds(operations: Mapping[str, Sequence[tuple[int, float]]]) -> SlowGroup | None:
+    """The OSDs that took twice as long as the others each, half of them three times as long, if there are any.
 
     ``operations`` are, for each of the same intervals, at least six, the number of operations and the sum of their
-    latencies in seconds. Those intervals in which the OSD was slowest are left out, a fifth of all.
+    latencies in seconds. Those intervals in which an OSD was slowest are left out, a fifth of all.
     """
     counted = {name: parts for name, parts in operations.items() if sum(ops for ops, _ in parts) >= _LEAST_OPS}
     if len(counted) < LEAST:
@@ -192,33 +219,43 @@ def _settled_latency(parts: Sequence[tuple[int, float]]) -> float:
 
 def _slow(
     seconds: Mapping[str, Sequence[float | None]], figures: Mapping[str, float], better: Better, spread: float
-) -> tuple[str, float, float] | None:
-    if len(figures) < 2 or min(map(len, seconds.values())) < LEAST_VALUES:
+) -> SlowGroup | None:
+    """The largest group of which each one is far off the others, by what all did and over their seconds."""
+    count = len(figures)
+    if count < 2 or min(map(len, seconds.values())) < LEAST_VALUES:
         return None
-    worst = (min if better == "more" else max)(figures, key=lambda name: figures[name])
-    others = [figure for name, figure in figures.items() if name != worst]
-    middle, figure = median(others), max(figures[worst], _LEAST_SHARE * median(others))
-    if min(others) <= 0:
-        return None
-    factor = middle / figure if better == "more" else figure / middle
-    if factor < (_THRICE if len(others) == 1 else _TWICE) or not is_beyond(figure, others, better, spread):
-        return None
-    others_seconds = zip(*(seconds[name] for name in figures if name != worst), strict=False)
-    pairs = [
-        (value, median(known))
-        for value, values in zip(seconds[worst], others_seconds, strict=False)
-        if value is not None and (known := [other for other in values if other is not None])
-    ]
-    return (worst, figures[worst], middle) if _lasts(pairs, better) else None
+    least = _LEAST_SHARE * median(figures.values())
+    ordered = sorted(figures, key=lambda name: figures[name], reverse=better == "more")
+    for cut in range((count + 1) // 2, count) if least > 0 else ():
+        beside, group = ordered[:cut], sorted(ordered[cut:], key=lambda name: (len(name), name))
+        others = [max(figures[name], least) for name in beside]
+        first, middle = max(figures[ordered[cut]], least), median(others)
+        factor = middle / first if better == "more" else first / middle
+        if factor < (_THRICE if 2 * cut == count else _TWICE) or not is_beyond(
+            first, others, better, spread, count // 2
+        ):
+            continue
+        medians = _medians([seconds[name] for name in beside])
+        if slow := {name: figures[name] for name in group if _lasts(seconds[name], medians, better)}:
+            return SlowGroup(slow, middle)
+    return None
 
 
-def _lasts(pairs: Sequence[tuple[float, float]], better: Better) -> bool:
-    """Whether the first of each pair is worse over the seconds, and not by a few of them."""
+def _medians(rows: Sequence[Sequence[float | None]]) -> list[float | None]:
+    """The median of each second, None where no value of it is known."""
+    columns = ([value for value in column if value is not None] for column in zip(*rows, strict=False))
+    return [median(column) if column else None for column in columns]
+
+
+def _lasts(values: Sequence[float | None], beside: Sequence[float | None], better: Better) -> bool:
+    """Whether values are worse than those beside them over the seconds, and not by a few of them."""
+    together = zip(values, beside, strict=False)
+    pairs = [(value, other) for value, other in together if value is not None and other is not None]
     if len(pairs) < LEAST_VALUES:
         return False
     sign = 1 if better == "less" else -1
-    least = _LEAST_SHARE * fmean(beside for _, beside in pairs)
-    ratios = [sign * math.log(max(value, least) / max(beside, least)) for value, beside in pairs]
+    least = _LEAST_SHARE * fmean(other for _, other in pairs)
+    ratios = [sign * math.log(max(value, least) / max(other, least)) for value, other in pairs]
     return fmean(ratios) - _ERRORS * error_of_mean(ratios) > math.log(_SURELY)
 
 
@@ -237,10 +274,17 @@ class NodeRates:
     def finding(self, metric: Metric) -> Finding | None:
         """``slow-node``, or None; the rates are those of the metric."""
         rates = {node: [rate or 0.0 for rate in curve.values()] for node, curve in self._curves.items()}
-        if len(rates) < 2 or not (slow := slow_node(rates)):
+        if not (slow := slow_nodes(rates)):
             return None
-        node, rate, others = slow
-        return SLOW_NODE.found(node=node, figure=metric.title, rate=rate, others=others, nodes=len(rates))
+        is_one = len(slow.names) == 1
+        return SLOW_NODE.found(
+            node=slow.names[0] if is_one else None,
+            slow_nodes=None if is_one else slow.names,
+            figure=metric.title,
+            rate=slow.figure,
+            others=slow.others,
+            nodes=len(rates),
+        )
 
 
 class OsdLatencies:
@@ -248,14 +292,19 @@ class OsdLatencies:
 
     def __init__(self) -> None:
         self._operations: dict[str, list[tuple[int, float]]] = {}
+        self._ends: list[float] = []
+        """The end of each interval, in elapsed seconds."""
         self._each, self._held = 1, 0
         """Intervals that are joined to one, and how many of them the newest has."""
 
-    def add(self, operations: Mapping[str, tuple[int, float]]) -> None:
-        """Take in the operations of an interval, and the sum of their latencies in seconds, by OSD: ``osd.3``."""
-        count = max(map(len, self._operations.values()), default=0)
+    def add(self, operations: Mapping[str, tuple[int, float]], end: float) -> None:
+        """Take in the operations of an interval that ends then, and the sum of their latencies in seconds, by OSD:
+        ``osd.3``.
+        """
+        count = len(self._ends)
         is_new = self._held == self._each or not count
         self._held = 1 if is_new else self._held + 1
+        self._ends[len(self._ends) - (not is_new) :] = [end]
         for osd in {*self._operations, *operations}:
             parts = self._operations.setdefault(osd, [(0, 0.0)] * count)
             part = operations.get(osd, (0, 0.0))
@@ -268,17 +317,39 @@ class OsdLatencies:
                 osd: [_sum_of(parts[at : at + 2]) for at in range(0, len(parts), 2)]
                 for osd, parts in self._operations.items()
             }
+            self._ends = self._ends[1::2]
             self._each *= 2
             self._held = self._each
 
-    def finding(self, least_seconds: float = 0.0) -> Finding | None:
-        """``slow-osd``, or None, also where less than ``least_seconds`` apart is as good as equal."""
-        slow = slow_osd(self._operations)
-        if slow is None or slow[1] - slow[2] < least_seconds:
-            return None
-        osd, seconds, others = slow
-        return SLOW_OSD.found(osd=osd, seconds=seconds, others=others)
+    def slow(self) -> SlowGroup | None:
+        """As of ``slow_osds``."""
+        return slow_osds(self._operations)
+
+    def slower(self, begun: float, over: float) -> dict[str, float]:
+        """OSDs that were clearly slower from the begin of a span on than before and after it, while the median OSD was
+        not: by OSD how many times as long its operations took. Intervals at the edges of the span are left out.
+        """
+        until = min(over, max(begun + _SOON_SECONDS, (begun + over) / 2))
+        spans = [*pairwise([0.0, *self._ends])]
+        inside = [begun <= start and end <= until for start, end in spans]
+        outside = [end <= begun or over <= start for start, end in spans]
+        factors = {}
+        for osd, parts in self._operations.items():
+            slow, usual = _sum_of(compress(parts, inside)), _sum_of(compress(parts, outside))
+            if min(slow[0], usual[0]) >= _LEAST_OPS_OF_SPAN and usual[1] > 0:
+                factors[osd] = slow[1] / slow[0] / (usual[1] / usual[0])
+        alike = [factor for factor in factors.values() if 0 < factor < _TWICE]
+        if len(alike) < max(LEAST - 1, len(factors) / 2):
+            return {}
+        return {
+            osd: factor
+            for osd, factor in factors.items()
+            if factor >= _TWICE and is_beyond(factor, alike, "less", _OSD_SPREAD)
+        }
 
 
-def _sum_of(parts: Sequence[tuple[int, float]]) -> tuple[int, float]:
-    return sum(ops for ops, _ in parts), sum(seconds for _, seconds in parts)
+def _sum_of(parts: Iterable[tuple[int, float]]) -> tuple[int, float]:
+    operations, seconds = 0, 0.0
+    for ops, took in parts:
+        operations, seconds = operations + ops, seconds + took
+    return operations, seconds

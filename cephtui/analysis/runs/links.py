@@ -131,4 +131,9 @@ def nics_of(environment: NodeEnvironment | None) -> HostNics | None:
     """The NICs of a node; None where nothing is known of them."""
     if environment is None or not (environment.nic_bits_per_second or environment.nic_mtu):
         return None
-    return HostNics(bits_per_second=environment.nic_bits_per_second, mtu=environment.nic_mtu)
+    return HostNics(
+        bits_per_second=environment.nic_bits_per_second,
+        mtu=environment.nic_mtu,
+        networks=environment.nic_networks,
+        shaping=environment.nic_shaping,
+    )

@@ -12,8 +12,6 @@ from cephtui.frozen import dataclass
 
 _LEAST_CYCLES = 3
 """What falls twice may be chance, or two troubles."""
-_LONGEST = 15
-"""Values of the longest cycle: what takes longer is a dip each time."""
 _LIMIT, _LIMIT_OF_FEW = 14.0, 1000.0
 """The strength of noise at one frequency is about an exponential variable of mean 1, and there are half as many
 frequencies as values (Fisher 1929): the greatest exceeds ``14 + 1000 / (n - 3)^2`` in about one of 1,000 series, as
@@ -95,7 +93,7 @@ def _levels(centred: Sequence[float], wave: Sequence[float], depth: float) -> tu
 def _waves(centred: Sequence[float]) -> Iterator[tuple[float, list[float]]]:
     """The sine of each frequency, in cycles a value, that fits best."""
     count = len(centred)
-    for quarters in range(max(4 * _LEAST_CYCLES, math.ceil(4 * count / _LONGEST)), 2 * count + 1):
+    for quarters in range(4 * _LEAST_CYCLES, 2 * count + 1):
         frequency = quarters / 4 / count
         angles = [2 * math.pi * frequency * at for at in range(count)]
         cosines, sines = [math.cos(angle) for angle in angles], [math.sin(angle) for angle in angles]

@@ -248,6 +248,7 @@ def _node_facts(environment: NodeEnvironment | None, tools: Collection[str]) -> 
         "filesystem": _text(environment.filesystem),
         "device": _text(environment.device),
         **{f"nic {name}": units.bit_rate(speed) for name, speed in environment.nic_bits_per_second.items()},
+        **{f"tc {name}": shaping for name, shaping in environment.nic_shaping.items()},
     }
 
 

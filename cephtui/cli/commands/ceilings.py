@@ -8,6 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
+import click
+
+from cephtui.analysis.detectors.bounds import Network
 from cephtui.analysis.detectors.ceiling import ClusterRecords
 from cephtui.analysis.detectors.network import short_name
 from cephtui.analysis.detectors.records import (
@@ -21,7 +24,7 @@ from cephtui.analysis.runs.links import nics_of
 from cephtui.cli.choice import chosen_nodes, find_catalogue
 from cephtui.cli.emit import NOWHERE, emit
 from cephtui.cli.errors import Refused
-from cephtui.cli.options import Measuring, refuse_options
+from cephtui.cli.options import Measuring
 from cephtui.cli.prompts import connect, patiently
 from cephtui.cli.work import NamedSteps, Work, measure, study_of_steps
 from cephtui.exit_codes import EXIT_REFUSED, WORST
@@ -54,12 +57,13 @@ class Part:
     targets: tuple[str, ...]
     """Without their scheme where the tool can use no other."""
     is_optional: bool = False
-    """Whether it is left out where a guard refuses it: OSDs that serve clients."""
+    """Whether it is left out where it is refused: OSDs that serve clients, a host outside of the cluster network."""
+    nodes: tuple[str, ...] = ()
+    """The names of the nodes that measure; empty for all."""
 
 
 def measure_ceilings(target: str | None, again: bool, options: Measuring) -> int:
     """Measure what is not known, or all of it ``again``, and print all that is known then; the exit code."""
-    refuse_options(("--set", "--drop-caches"), "does not go with ceilings, which are measured in one way")
     nodes = chosen_nodes(options.where)
     now = _now(nodes, options.where.ceph_node)
     session, codes = options.session or f"ceilings-{now.at:%Y%m%d-%H%M%S}", [0]
@@ -77,13 +81,9 @@ def measure_ceilings(target: str | None, again: bool, options: Measuring) -> int
 
 def parts_missing(records: ClusterRecords, now: ClusterNow, target: str | None) -> Iterator[Part]:
     """What is not known, in the order in which it is measured; says what is known, and what can't be measured."""
-    reached = nodes_to_reach(records, now)
-    if len(set(now.hosts.values())) < 2:
-        say("links: not measured on one host: name others with --node")
-    elif reached:
-        yield Part(NETWORK, ({"runtime": _LINK_SECONDS},), tuple(reached))
-    else:
-        say("links: known")
+    yield from _links_missing(records, now, "public", [*now.hosts])
+    if now.networks_apart:
+        yield from _links_missing(records, now, "cluster", now.nodes_with_osds)
     if target is None:
         say("one I/O in flight: not measured without --target")
     elif is_latency_known(records, now, LATENCY, target):
@@ -97,13 +97,34 @@ def parts_missing(records: ClusterRecords, now: ClusterNow, target: str | None) 
         say("OSDs: known")
 
 
+def _links_missing(records: ClusterRecords, now: ClusterNow, network: Network, nodes: Sequence[str]) -> Iterator[Part]:
+    """The links between some nodes in a network that are not known."""
+    name = "links" if network == "public" else "links of the cluster network"
+    if len({now.hosts[node] for node in nodes}) < 2:
+        hosts = "one host" if network == "public" else "fewer than two hosts of OSDs"
+        say(f"{name}: not measured on {hosts}: name others with --node")
+    elif reached := nodes_to_reach(records, now, network):
+        options: dict[str, Choice] = {"runtime": _LINK_SECONDS}
+        if network == "public":
+            yield Part(NETWORK, (options,), tuple(reached))
+        else:
+            yield Part(NETWORK, ({**options, "network": network},), tuple(reached), True, tuple(nodes))
+    else:
+        say(f"{name}: known")
+
+
 def _measured(part: Part, nodes: Sequence[Node], options: Measuring) -> int:
     """The exit code; where it is refused, which is said, others may be measured nevertheless."""
     try:
-        return measure(partial(_work, part, nodes, options), options)
+        measuring = [node for node in nodes if not part.nodes or node.name in part.nodes]
+        return measure(partial(_work, part, measuring, options), options)
+    except click.UsageError as error:
+        if not part.is_optional:
+            raise
+        say(error.message)
     except Refused as error:
         say(str(error))
-        return EXIT_REFUSED
+    return EXIT_REFUSED
 
 
 def _work(part: Part, nodes: Sequence[Node], options: Measuring, runner: Runner, stack: ExitStack) -> Work:
@@ -125,11 +146,11 @@ def _now(nodes: Sequence[Node], ceph_node: str | None) -> ClusterNow:
         environments = {state.node.name: state.environment for state in states}
         asking = next((state.node for state in states if state.node.name == ceph_node), states[0].node)
         try:
-            fsid, disks = patiently(runner.nodes.cluster_disks(asking), "asking the cluster ...")
+            fsid, disks, networks_apart = patiently(runner.nodes.cluster_disks(asking), "asking the cluster ...")
         except TransportError as error:
             raise Refused(str(error)) from None
     if not fsid:
         raise Refused(f"{asking.name}: it can't ask a cluster: name one that can with --ceph-node")
     hosts = {name: (known.hostname if known else None) or name for name, known in environments.items()}
     nics = {short_name(hosts[name]): nics_of(known) for name, known in environments.items()}
-    return ClusterNow(fsid, datetime.now(UTC), hosts, nics, disks)
+    return ClusterNow(fsid, datetime.now(UTC), hosts, nics, disks, networks_apart)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cephtui import units
-from cephtui.models.findings.kind import FindingKind, Values, says, worded
+from cephtui.models.findings.kind import FindingKind, Values, says, slow_label, were_slow, worded
 
 _FIO = "https://fio.readthedocs.io/en/latest/fio_doc.html"
 
@@ -58,13 +58,16 @@ SLOW_JOB = FindingKind(
 def _slow_node(values: Values) -> str:
     is_bandwidth = values["figure"] == "bandwidth"
     rate, others = (units.bandwidth(values[name]) if is_bandwidth else units.iops(values[name]) for name in _RATES)
-    whose = "the other node did" if values["nodes"] == 2 else "the median of the other nodes is"
-    return f"{values['node']} was slow: {rate}{'' if is_bandwidth else ' IOPS'}, {whose} {others}"
+    did = f"{were_slow(values, 'node', 'slow_nodes')}: {rate}{'' if is_bandwidth else ' IOPS'}"
+    if values["nodes"] == 2:
+        return f"{did}, the other node did {others}"
+    of_several = " (median)" if "slow_nodes" in values else ""
+    return f"{did}{of_several}, the median of the other nodes is {others}"
 
 
 _RATES = ("rate", "others")
 SLOW_NODE = FindingKind(
-    "slow-node", "limits", "client", "slow node", _slow_node, label=says("{node} slow"),
+    "slow-node", "limits", "client", "slow node", _slow_node, label=slow_label("node", "slow_nodes"),
     slows=True,
     why="One node was held up by something of its own: the sum of all nodes is not what the cluster can do.",
     cure="look at that node: its link and errors of its NIC (ip -s link, cephtui run network), its load, its disk; "
@@ -91,6 +94,14 @@ NETWORK_UNKNOWN = FindingKind(
     says("the cluster's networks are not known on {node}: measured to the address that SSH uses"),
     why="The link between these addresses may not be the one that Ceph uses.",
     cure="install ceph-common and a keyring on the node, or name the address as the target",
+)  # fmt: skip
+MTU = FindingKind(
+    "mtu", "note", "client", "different MTUs",
+    says("the nodes have no MTU in common: {nodes:listed}"),
+    why="Whatever their network is, the MTU of its interfaces is not the same on these nodes: large packets may be "
+    "lost, and a node with a smaller MTU sends more packets for the same data.",
+    cure="set the same MTU on all nodes and hosts of OSDs of a network and on its switch",
+    source="https://docs.ceph.com/en/latest/rados/configuration/network-config-ref/",
 )  # fmt: skip
 UNKILLABLE = FindingKind(
     "unkillable", "note", "client", "process left",

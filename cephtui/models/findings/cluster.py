@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
-from cephtui.models.findings.kind import FindingKind, Value, Values, joined_words, says, worded
+from cephtui.models.findings.kind import FindingKind, Value, Values, joined_words, says, slow_label, were_slow, worded
 from cephtui.units import clock, percent
 
 _DOCS = "https://docs.ceph.com/en/latest/rados"
@@ -233,18 +234,51 @@ SLOW_OPS = FindingKind(
 )  # fmt: skip
 
 
+def _slow_osd(values: Values) -> str:
+    slow = were_slow(values, "osd", "osds")
+    are_several = "osds" in values
+    they = "they" if are_several else "it"
+    named = {**values, "whose": "their" if are_several else "its", "how": " (median)" if are_several else ""}
+    if "late" in values:
+        answers = worded("{late} of {answers} requests for {whose} counters only after {late_seconds:latency}", named)
+        return f"{slow}: {they} answered {answers} or more, the other OSDs hardly any"
+    if "answer_seconds" in values:
+        took = "{answer_seconds:latency} (median) for requests for {whose} counters, the other OSDs at most"
+        return f"{slow} to answer: {worded(took, named)} {worded('{others:latency}', values)}"
+    took = worded("{seconds:latency}{how}, ", named)
+    others = worded("the median of the other OSDs, {others:latency}", values)
+    return f"{slow}: {named['whose']} operations took {took}{_longer(values)} times {others}"
+
+
+def _longer(values: Values) -> str:
+    return f"{values['seconds'] / values['others']:.1f}"
+
+
+def _busy_osd(values: Values) -> str:
+    more = f"{values['osd']} had {percent(100 * values['share'])} of the operations, {values['more']:.1f} times as many"
+    latencies = worded("{seconds:latency}, the others {others:latency}", values)
+    return f"{more} as the other OSDs (median), and took {_longer(values)} times as long: {latencies}"
+
+
 SLOW_OSD = FindingKind(
-    "slow-osd", "limits", "cluster", "slow OSD",
-    lambda values: worded("{osd} was slow: its operations took {seconds:latency}, ", values)
-    + f"{values['seconds'] / values['others']:.1f} times "
-    + worded("the median of the other OSDs, {others:latency}", values),
-    label=says("{osd} slow"),
+    "slow-osd", "limits", "cluster", "slow OSD", _slow_osd,
+    label=slow_label("osd", "osds"),
     slows=True,
     why="Every client waits for the slowest OSD that its data lies on: the figures are those of one disk, or of one "
     "host, more than those of the cluster.",
-    cure="look at that OSD: its disk (smartctl -a, iostat -x), its host, ceph tell osd.N bench; with several slow OSDs "
-    "of one host at the host and its link",
+    cure="look at that OSD: its disk (smartctl -a, iostat -x), its host, ceph tell osd.N bench; with slow answers, or "
+    "several slow OSDs of one host, at the host and its link (cephtui run network)",
     source=f"{_DOCS}/troubleshooting/troubleshooting-osd/",
+)  # fmt: skip
+
+
+BUSY_OSD = FindingKind(
+    "busy-osd", "note", "cluster", "OSD with more work", _busy_osd,
+    label=says("{osd} busy"),
+    why="PGs of the pool, or their primaries, lie unevenly on the OSDs: the one with the most of them is full first, "
+    "and every client waits for it. The figures are true for the pool as it is.",
+    cure="see how PGs lie: ceph osd df; a pool with more PGs, or the balancer, spreads the work: ceph balancer status",
+    source=f"{_DOCS}/operations/balancer/",
 )  # fmt: skip
 
 
@@ -264,14 +298,15 @@ def _other_clients(values: Values) -> str:
     if "iops" not in values:
         return worded("other clients moved up to {rate_bytes:bandwidth}", values)
     did = worded("other clients did up to {iops:iops} operations/s and moved {rate_bytes:bandwidth}", values)
-    return f"{did}, {percent(100 * values['share'])} of what the OSDs did"
+    return f"{did} (then {100 * values['share']:.0f} % of the load of the OSDs)"
 
 
 OTHER_CLIENTS = FindingKind(
     "other-clients", "limits", "cluster", "other clients",
     _course(_other_clients),
     slows=True,
-    why="What other clients do takes its part of disks and links: the figures are those of a shared cluster. Of an "
+    why="What other clients do takes its part of disks and links: the figures are those of a shared cluster. In "
+    "their part of the load 64 KiB count as an operation. Of an "
     "image with a parent or with journaling it may be the run itself: the first write to an object copies all of it "
     "from the parent, and journaling writes all data twice.",
     cure="measure while the cluster is quiet, or more runs",
@@ -281,7 +316,15 @@ OTHER_CLIENTS = FindingKind(
 def _message_cap(values: Values) -> str:
     refused = f"OSDs refused {percent(100 * values['share'])} of the messages of clients at first"
     cap = f": osd_client_message_cap is {values['cap']} for each of {values['osds']} OSDs" if "cap" in values else ""
-    return refused + cap + (f", and {values['in_flight']} I/Os were in flight" if "in_flight" in values else "")
+    if "in_flight" not in values:
+        return refused + cap
+    return f"{refused}{cap}, and the run had {values['in_flight']} I/Os in flight"
+
+
+def _message_cap_cure(values: Values) -> str:
+    """Fewer I/Os in flight than one OSD takes are not what fills it: those of other clients do."""
+    is_own = values.get("in_flight", math.inf) > values.get("cap", 0)
+    return MESSAGE_CAP.cure if is_own else "measure while the other clients are quiet"
 
 
 MESSAGE_CAP = FindingKind(
@@ -290,7 +333,7 @@ MESSAGE_CAP = FindingKind(
     slows=True,
     why="An OSD that has osd_client_message_cap messages of clients in work receives no more for a while: they wait in "
     "the network, and clients starve each other. The figures show that cap and not the disks.",
-    cure="choose less depth or fewer jobs, or raise osd_client_message_cap on both sides",
+    cure="choose less depth or fewer jobs, or raise osd_client_message_cap on both sides", cured=_message_cap_cure,
     source=f"{_DOCS}/configuration/osd-config-ref/",
 )  # fmt: skip
 

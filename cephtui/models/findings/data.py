@@ -56,13 +56,34 @@ PAGE_CACHE = FindingKind(
     why="The kernel answers from memory what it has there, and takes writes before the storage has them.",
     cure="measure with direct=1", source=_DIRECT,
 )  # fmt: skip
+
+
+def _librbd_cache(values: Values) -> str:
+    scope = " of image {image}" if "image" in values else " of pool {pool}" if "pool" in values else ""
+    if _PERSISTENT in values["option"]:
+        does = "librbd's persistent cache takes part, writes end on the client's own disk before the cluster has them"
+    else:
+        does = "librbd's cache takes part, much of this is the client's memory and not the cluster"
+    return worded(f"{{option}}{scope}: {does}", values)
+
+
+def _without_librbd_cache(values: Values) -> str:
+    option, _, value = str(values.get("option")).partition("=")
+    if not option.startswith("rbd_"):
+        return f"measure with {'direct=1' if option == 'direct' else 'rbd-cache=false'}"
+    off = f"{option} {'false' if value == 'true' else 'disabled'}"
+    scope = next((f"rbd config {name} set {values[name]}" for name in ("image", "pool") if name in values), "")
+    return f"switch it off while you measure: {scope or 'ceph config set client'} {off}"
+
+
+_PERSISTENT = "rbd_persistent_cache_mode"
 LIBRBD_CACHE = FindingKind(
-    "librbd-cache", "invalidates", "data", "librbd's cache",
-    says("{option}: librbd's cache takes part, much of this is the client's memory and not the cluster"),
+    "librbd-cache", "invalidates", "data", "librbd's cache", _librbd_cache,
     why="librbd takes writes into the client's memory and sends them later, many joined to one, unless rbd_cache=false "
-    "is set for the client.",
-    cure="measure with direct=1 (fio), with rbd-cache=false (rbd bench)",
-    cured=lambda values: f"measure with {'direct=1' if values.get('option') == 'direct=0' else 'rbd-cache=false'}",
+    "is set for the client. What is set for an image or its pool holds in spite of that. The persistent cache of "
+    "rbd_persistent_cache_mode does the same with the client's disk or persistent memory.",
+    cure="measure with direct=1 (fio), with rbd-cache=false (rbd bench), and with no cache set for image or pool",
+    cured=_without_librbd_cache,
     source=f"{_RBD_CONFIG}#cache-settings",
 )  # fmt: skip
 MEMORY = FindingKind(
@@ -82,6 +103,15 @@ FILE_SYSTEM_CACHE = FindingKind(
     if "loop device" in str(values.get("file_system"))
     else "choose a target on another file system, or a file much larger than the node's memory",
 )  # fmt: skip
+CACHE_DEVICE = FindingKind(
+    "cache-device", "limits", "data", "cache device",
+    says("a cache is in front of the disk of the target: {caches}; the figures may be those of the cache"),
+    why="dm-cache (lvmcache), dm-writecache and bcache keep a part of a slow disk on a fast one: reads of what was "
+    "used before, and writes with write-back, are done once the fast disk has done them.",
+    cure="choose a target without a cache, or detach the cache while you measure: lvconvert --splitcache, "
+    "bcache/detach in sysfs",
+    source="https://man7.org/linux/man-pages/man7/lvmcache.7.html",
+)  # fmt: skip
 
 
 def _working_set(values: Values) -> str:
@@ -96,6 +126,8 @@ WORKING_SET = FindingKind(
     "working-set", "note", "data", "fits into caches", _working_set,
     why="An OSD keeps what it has read in its memory, osd_memory_target: what fits there is read from disks once.",
     cure="where your data is larger, choose a larger size, or a random_distribution with less in one place",
+    cured=lambda values: "where your data is larger, choose a larger size"
+    + (", or a random_distribution with less in one place" if "hot_bytes" in values else ""),
     source="https://docs.ceph.com/en/latest/rados/configuration/bluestore-config-ref/#automatic-cache-sizing",
 )  # fmt: skip
 CACHES = FindingKind(

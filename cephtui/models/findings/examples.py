@@ -7,6 +7,10 @@ from collections.abc import Mapping, Sequence
 from cephtui.models.findings import KINDS, Finding
 from cephtui.models.findings.kind import Value
 
+_LATE_OSD: Mapping[str, Value] = {
+    "cause": "osd.2 was slow: it answered 8 of 20 requests for its counters only after 100 ms or more",
+    "cause_code": "slow-osd",
+}
 _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "incomplete": (
         {"measured_seconds": 12.0, "wanted_seconds": 60.0},
@@ -24,6 +28,15 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "not-settled": (
         {"figure": "IOPS", "before": 1000.0, "after": 600.0, "whole": 800.0, "settled": 600.0},
         {"figure": "IOPS", "before": 20.0, "after": 600.0, "whole": 400.0, "settled": 600.0},
+        {
+            "figure": "IOPS",
+            "before": 1000.0,
+            "after": 600.0,
+            "whole": 800.0,
+            "settled": 600.0,
+            "cause": "recovery of up to 477 MiB/s from 0:16 to 0:40",
+            "cause_code": "recovery",
+        },
     ),
     "above-ceiling": (
         {
@@ -55,8 +68,14 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
         },
         {"figure": "bandwidth", "before": 540e6, "after": 270e6},
     ),
-    "saw": ({"figure": "IOPS", "high": 540.0, "low": 270.0, "period_seconds": 6.0},),
-    "deviation": ({"figure": "IOPS", "share_percent": 62.0},),
+    "saw": (
+        {"figure": "IOPS", "high": 540.0, "low": 270.0, "period_seconds": 6.0},
+        {"figure": "IOPS", "high": 540.0, "low": 270.0, "period_seconds": 6.0, **_LATE_OSD},
+    ),
+    "deviation": (
+        {"figure": "IOPS", "share_percent": 62.0},
+        {"figure": "IOPS", "share_percent": 62.0, **_LATE_OSD},
+    ),
     "ramp": (
         {"figure": "IOPS", "first_seconds": 5.0, "first": 1350.0, "rest": 1000.0},
         {"figure": "bandwidth", "first_seconds": 5.0, "first": 4e8, "rest": 6e8},
@@ -91,9 +110,15 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "thin": ({"image": "bench/vm-101-disk-0", "share_percent": 38.0},),
     "holes": ({}, {"path": "/dev/vg/thin", "share_percent": 38.0}),
     "unverified": ({}, {"why": "0.3 % of it was never written"}),
-    "librbd-cache": ({"option": "rbd-cache=true"}, {"option": "direct=0"}),
+    "librbd-cache": (
+        {"option": "rbd-cache=true"},
+        {"option": "direct=0"},
+        {"option": "rbd_cache=true", "image": "bench/vm-101-disk-0"},
+        {"option": "rbd_persistent_cache_mode=ssd", "pool": "bench"},
+    ),
     "memory": ({"file_system": "tmpfs"},),
     "file-system-cache": ({"file_system": "zfs"}, {"file_system": "loop3 (loop device without direct-io)"}),
+    "cache-device": ({"caches": "vg-data (dm-cache), bcache0 (bcache, writeback)"},),
     "caches": ({"problem": "the page cache of pve1 was not dropped: Permission denied"},),
     "working-set": (
         {"working_set_bytes": 64 << 20, "cache_bytes": 12 << 30},
@@ -122,7 +147,9 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "slow-node": (
         {"node": "pve2", "figure": "IOPS", "rate": 37.0, "others": 173.0, "nodes": 3},
         {"node": "pve2", "figure": "bandwidth", "rate": 37e6, "others": 173e6, "nodes": 2},
+        {"slow_nodes": ("pve2", "pve5"), "figure": "IOPS", "rate": 37.0, "others": 173.0, "nodes": 5},
     ),
+    "mtu": ({"nodes": ("pve1 9000", "pve2 9000", "pve3 1500")},),
     "krbd": ({"kernel": "6.8.12"},),
     "network-unknown": ({"node": "pve1"},),
     "unkillable": ({"process": "pve1: process 4711 (fio) can't be ended"},),
@@ -139,11 +166,13 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     ),
     "client-cpu": ({"node": "pve1", "busy_ratio": 0.994, "own_ratio": 0.81},),
     "steal": ({"node": "pve1", "ratio": 0.12},),
+    "memory-wanted": ({"node": "pve1", "ratio": 0.34, "pages": 12345},),
     "retransmits": ({"node": "pve1", "resent": 1234, "sent": 30000},),
     "disordered": ({"node": "pve1", "disordered": 1234, "received": 30000},),
     "nic-drops": ({"node": "pve1", "nics": ("eth0", "eth1"), "number": 1200, "packets": 300000},),
     "nic-errors": ({"node": "pve1", "nics": ("eth0",), "number": 23, "packets": 0},),
     "throttled": ({"node": "pve1", "times": 12, "seconds": 4.0}, {"node": "pve1", "times": 12}),
+    "cpu-quota": ({"node": "pve1", "times": 120, "seconds": 14.2},),
     "kernel-errors": ({"node": "pve1", "lines": ("[4711.1] I/O error, dev sdb, sector 8", "[4712.5] sdb: gone")},),
     "clock": (
         {"node": "pve1", "by_seconds": 300.0, "is_ahead": True},
@@ -176,7 +205,15 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "snaptrim": ({"pgs": 2, "of": 32},),
     "flag": ({"flag": "noscrub"}, {"flag": "pauserd"}),
     "slow-ops": ({"operations": 12},),
-    "slow-osd": ({"osd": "osd.2", "seconds": 0.023, "others": 0.01},),
+    "slow-osd": (
+        {"osd": "osd.2", "seconds": 0.023, "others": 0.01},
+        {"osds": ("osd.1", "osd.4"), "seconds": 0.023, "others": 0.01},
+        {"osd": "osd.2", "late": 8, "answers": 20, "late_seconds": 0.1},
+        {"osds": ("osd.1", "osd.4"), "late": 15, "answers": 40, "late_seconds": 0.1},
+        {"osd": "osd.2", "answer_seconds": 0.041, "others": 0.01},
+        {"osds": ("osd.1", "osd.4"), "answer_seconds": 0.041, "others": 0.01},
+    ),
+    "busy-osd": ({"osd": "osd.2", "seconds": 0.028, "others": 0.011, "share": 0.4, "more": 1.33},),
     "monitors": ({"missing": 1, "of": 3},),
     "other-clients": ({"iops": 2400.0, "rate_bytes": 9.8e6, "share": 0.62}, {"rate_bytes": 200e6}),
     "message-cap": ({"share": 0.23, "cap": 256, "osds": 3, "in_flight": 1536},),
@@ -215,7 +252,7 @@ _AT_A_TIME = {
     ),
     *("pgs-inactive", "pgs-mostly-inactive", "pgs-split", "recovery", "scrub", "snaptrim", "flag", "slow-ops"),
     *("monitors", "other-clients", "message-cap", "cluster-silent"),
-    *("cpu-taken", "steal", "retransmits", "disordered", "nic-drops", "nic-errors", "clock-step"),
+    *("cpu-taken", "steal", "memory-wanted", "retransmits", "disordered", "nic-drops", "nic-errors", "clock-step"),
 }
 
 

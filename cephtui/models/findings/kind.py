@@ -34,6 +34,8 @@ LATENCIES = (
 """The figures of latency, by their fields in a Total."""
 
 
+_NAMED_MOST = 12
+"""So many names stand in a sentence: those of a host's OSDs."""
 _ROWS: dict[str, FindingKind] = {}
 KINDS: Mapping[str, FindingKind] = MappingProxyType(_ROWS)
 """The table of findings, by code; the package enters its rows."""
@@ -62,8 +64,10 @@ class Finding(Model):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def cure(self) -> Line:
-        """What to do about it."""
-        kind = finding_kind(self.code)
+        """What to do about it; where its cause is known, about that."""
+        kind, cause = finding_kind(self.code), finding_kind(str(self.values.get("cause_code", "")))
+        if cause.cure:
+            return cause.cure
         return kind.cured(self.values) if kind.cured else kind.cure
 
 
@@ -134,6 +138,22 @@ def says(template: str) -> Callable[[Values], str]:
 def worded(template: str, values: Values) -> str:
     """The words of a template with these values."""
     return _WORDS.vformat(template, (), values)
+
+
+def names_in(values: Values, one: str, several: str) -> tuple[str, ...]:
+    """The names of what is meant, by the value ``one``, or by ``several``, a tuple."""
+    return tuple(map(str, values[several] if several in values else [values[one]]))
+
+
+def were_slow(values: Values, one: str, several: str) -> str:
+    """``osd.1 was slow``, ``osd.1, osd.4 were slow``, by the values of ``names_in``."""
+    names = names_in(values, one, several)
+    return f"{listed(names, _NAMED_MOST)} {'was' if len(names) == 1 else 'were'} slow"
+
+
+def slow_label(one: str, several: str) -> Callable[[Values], str]:
+    """``osd.1 slow``, or ``osd.1, osd.4 slow``, by the same values."""
+    return lambda values: f"{listed(names_in(values, one, several))} slow"
 
 
 def joined_words(values: Values) -> str:

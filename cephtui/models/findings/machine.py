@@ -52,10 +52,20 @@ STEAL = FindingKind(
     why="In that time nothing of the VM ran, the benchmark neither: its I/Os look slower than they were.",
     cure="measure while the host's other VMs are idle, or on a node that is no VM", source=_PROC_STAT,
 )  # fmt: skip
+MEMORY_WANTED = FindingKind(
+    "memory-wanted", "limits", "client", "memory wanted",
+    _timed(lambda values: f"{values['node']}: processes waited for memory {_percent(values['ratio'])} of the time, "
+           f"{values['pages']:,} pages came back from swap"),
+    label=says("memory of {node} wanted"),
+    slows=True,
+    why="A process whose memory is in swap waits for the swap's disk, the benchmark as well as an OSD.",
+    cure="end what else runs there, or lower osd_memory_target, until vmstat 1 shows no si, and measure again",
+    source="https://docs.kernel.org/accounting/psi.html",
+)  # fmt: skip
 RETRANSMITS = FindingKind(
     "retransmits", "limits", "client", "retransmits",
-    _timed(lambda values: f"{values['node']}: {_percent(values['resent'] / max(1, values['sent']))} of the TCP "
-           f"segments were sent again ({values['resent']:,})"),
+    _timed(lambda values: f"{values['node']}: {_percent(values['resent'] / max(1, values['sent'] + values['resent']))} "
+           f"of the TCP segments were sent again ({values['resent']:,})"),
     label=says("{node} retransmits"),
     slows=True,
     why="A segment that was lost is sent again after a pause of milliseconds to seconds, in which its I/O waits. In a "
@@ -105,6 +115,16 @@ THROTTLED = FindingKind(
     slows=True,
     why="The same client is slower when it is hot: the figures depend on the temperature.",
     cure="look at its fans and at sensors, let it cool down, and measure again",
+)  # fmt: skip
+CPU_QUOTA = FindingKind(
+    "cpu-quota", "limits", "client", "CPU quota",
+    says("{node}: the CPU quota of the benchmark's cgroup ran out {times} times and held it back for "
+         "{seconds:duration}, all CPUs added up"),
+    slows=True,
+    why="Until its next period, a tenth of a second as a rule, a cgroup whose quota ran out gets no CPU, and its I/Os "
+    "wait: the CPUs look idle, and what is measured may be able to do more.",
+    cure="raise the limit, and measure again: cpu.max of the cgroup, CPUQuota of the unit, cpulimit of a container",
+    source="https://docs.kernel.org/scheduler/sched-bwc.html",
 )  # fmt: skip
 KERNEL_ERRORS = FindingKind(
     "kernel-errors", "limits", "client", "kernel errors",

@@ -78,12 +78,26 @@ def _moved(values: Values) -> str:
     return f"{'rose' if after > before else 'fell'} by {_change(before, after)}"
 
 
+def _explained(values: Values) -> str:
+    """What explains it: the user's mark, and what was so at the same time."""
+    mark = worded("after the mark at {marked_seconds:clock}, {mark}", values) if "mark" in values else ""
+    beside = f"meanwhile {'; '.join(values['beside'])}" if "beside" in values else ""
+    explanation = "; ".join(filter(None, (mark, values.get("cause"), beside)))
+    return explanation or ("nothing that the cluster reported explains it" if values.get("unexplained") else "")
+
+
+def _with_cause(text: str, values: Values) -> str:
+    cause = _explained(values)
+    return f"{text}: {cause}" if cause else text
+
+
 def _not_settled(values: Values) -> str:
-    begin, over = values["from_seconds"], values["to_seconds"]
-    when = f"from {units.duration(begin)} to {units.duration(over)}" if over > begin else f"at {units.duration(begin)}"
+    is_step = values["from_seconds"] == values["to_seconds"]
+    when = worded("at {from_seconds:clock}" if is_step else "from {from_seconds:clock} to {to_seconds:clock}", values)
     whole, settled = values["whole"], values["settled"]
     off = f"{_change(settled, whole)} {'above' if whole > settled else 'below'} its last third"
-    return f"not settled: {values['figure']} {_moved(values)} {when}; the whole run's mean is {off}"
+    text = f"not settled: the whole run's mean is {off}; {values['figure']} {_moved(values)} {when}"
+    return _with_cause(text, values)
 
 
 NOT_SETTLED = FindingKind(
@@ -100,6 +114,9 @@ def _level(values: Values, name: str) -> str:
 
 
 def _no_ramp(values: Values) -> str:
+    if "first" not in values:
+        whether = worded("runs of {least_seconds:.0f} s or more tell whether they differ", values)
+        return f"no ramp: the first seconds are in the figures; {whether}"
     first, rest = values["first"], values["rest"]
     off = f"{_change(rest, first)} {'above' if first > rest else 'below'} the rest"
     return worded("no ramp: the first {first_seconds:.0f} s count too, in {figure} ", values) + off
@@ -110,14 +127,6 @@ NO_RAMP = FindingKind(
     why="Caches fill and connections are made in the first seconds: a ramp leaves these out of the figures.",
     cure="set a ramp: --set ramp_time=10", source=f"{_FIO}#cmdoption-arg-ramp-time",
 )  # fmt: skip
-
-
-def _explained(values: Values) -> str:
-    """What explains it: the user's mark, and what the cluster reported at the same time."""
-    mark = worded("after the mark at {marked_seconds:clock}, {mark}", values) if "mark" in values else ""
-    beside = f"beside it the cluster reported: {'; '.join(values['beside'])}" if "beside" in values else ""
-    explanation = "; ".join(filter(None, (mark, values.get("cause"), beside)))
-    return explanation or ("nothing that the cluster reported explains it" if values.get("unexplained") else "")
 
 
 def _stalled(values: Values) -> str:
@@ -131,9 +140,8 @@ def _stalled(values: Values) -> str:
         place = " on any node"
     begin, over = values["from_seconds"], values["to_seconds"]
     end = "the end" if values.get("to_the_end") else units.clock(over)
-    cause = _explained(values)
     stall = worded("{seconds:duration} without a completion", values)
-    return f"{stall}{place} from {units.clock(begin)} to {end}{f': {cause}' if cause else ''}"
+    return _with_cause(f"{stall}{place} from {units.clock(begin)} to {end}", values)
 
 
 def _gap(values: Values) -> str:
@@ -151,9 +159,8 @@ STALLED = FindingKind(
 
 
 def _fallen(values: Values, when: str) -> str:
-    cause = _explained(values)
     levels = f"{values['figure']} fell from {_level(values, 'before')} to {_level(values, 'after')}"
-    return f"{levels} {worded(when, values)}{f': {cause}' if cause else ''}"
+    return _with_cause(f"{levels} {worded(when, values)}", values)
 
 
 def _collapsed(values: Values) -> str:
@@ -170,8 +177,8 @@ def _fell(values: Values) -> str:
 
 COLLAPSE = FindingKind(
     "collapse", "limits", "measurement", "collapse", _collapsed, label=_fell,
-    why="Most of the run was measured after something had slowed it: its mean is neither what the cluster can do nor "
-    "what it does from then on.",
+    why="Something slowed the run from then on: its mean is neither what the cluster can do nor what it does once "
+    "slowed.",
     cure="look for what began then: load and network of the nodes, a disk that is full or throttled, ceph health "
     "detail; measure again without it, or from then on",
 )  # fmt: skip
@@ -186,7 +193,7 @@ DIP = FindingKind(
 def _saw(values: Values) -> str:
     levels = f"{values['figure']} fell from {_level(values, 'high')} to {_level(values, 'low')}"
     times = worded("from {from_seconds:clock} to {to_seconds:clock}", values)
-    return f"{levels} and rose again about every {values['period_seconds']:.0f} s, {times}"
+    return _with_cause(f"{levels} and rose again about every {values['period_seconds']:.0f} s, {times}", values)
 
 
 SAW = FindingKind(
@@ -198,7 +205,10 @@ SAW = FindingKind(
 )  # fmt: skip
 DEVIATION = FindingKind(
     "deviation", "limits", "measurement", "seconds differ",
-    says("the seconds differ: the standard deviation of {figure} is {share_percent:.0f} % of the mean"),
+    lambda values: _with_cause(
+        worded("the seconds differ: the standard deviation of {figure} is {share_percent:.0f} % of the mean", values),
+        values,
+    ),
     why="A mean of seconds so different says little about any of them, and another run has another mean.",
     cure="look at the chart for when it falls, and measure for longer",
 )  # fmt: skip

@@ -165,13 +165,13 @@ def time_chart(title: str, name: str, lines: Sequence[tuple[str, Color, Line]]) 
         names.add(word)
     return LineChart(
         name,
-        f"{title}: {metric.title} in each second, the ramp left out",
+        f"{title}: {metric.title} in each second after the ramp",
         tuple(series),
         _time_ticks(right),
         round_ticks(0.0, top, metric),
         (0.0, right),
         (0.0, top),
-        "time",
+        "time since the start, ramp included",
         210,
     )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from cephtui import units
 from cephtui.models import OsdResult, Run
 from cephtui.models.findings.cluster import SLOW_OSD
+from cephtui.models.findings.kind import names_in
 from cephtui.reports.blocks import Block, Cell, Column, Table, Text, cut_rows, words
 
 _FIGURES = (
@@ -22,13 +23,17 @@ _FIGURES = (
 )
 
 
-def osd_blocks(run: Run) -> Iterator[Block]:
-    """The OSDs of one run, and what their figures are; nothing where their counters are not known."""
-    if run.osds:
-        yield osds_table({"": run})
-        yield Text(
-            "Operations of all clients of the OSDs; mean latencies from the receipt of a message to its answer", "dim"
-        )
+_ABOUT = Text(
+    "All that the OSDs did in the run, ramp included, for all their clients; mean latencies from the receipt of a "
+    "message to its answer",
+    "dim",
+)
+
+
+def osd_blocks(runs: Mapping[str, Run]) -> tuple[Block, ...]:
+    """The OSDs of runs by name, as of ``osds_table``, and what their figures are; nothing where none is known."""
+    counted = {name: run for name, run in runs.items() if run.osds}
+    return (osds_table(counted), _ABOUT) if counted else ()
 
 
 def osds_table(runs: Mapping[str, Run]) -> Table:
@@ -36,7 +41,12 @@ def osds_table(runs: Mapping[str, Run]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     strong = set[int]()
     for name, run in runs.items():
-        slow = {str(finding.values.get("osd")) for finding in run.findings if finding.code == SLOW_OSD.code}
+        slow = {
+            osd
+            for finding in run.findings
+            if finding.code == SLOW_OSD.code
+            for osd in names_in(finding.values, "osd", "osds")
+        }
         for osd, result in run.osds.items():
             mark = words("▼ slow", style="limited") if f"osd.{osd}" in slow else ""
             strong |= {len(rows)} if mark else set()

@@ -103,7 +103,7 @@ def _blocks(run: Run, details: RunDetails) -> Iterator[Block]:
             yield from [*blocks, Text("")]
     if len(run.nodes) > 1:
         yield _nodes(run)
-    yield from osd_blocks(run)
+    yield from osd_blocks({"": run})
     yield Facts((*_figures(run, details), *_conditions(run, details.marks), *_environment(run)))
     yield from _commands(run)
     yield Facts(tuple(_course(run, details.history)))
@@ -124,7 +124,7 @@ def _figures(run: Run, details: RunDetails) -> Named:
     times = [metric for metric in METRICS if metric.unit == "s"]
     is_timed = any(metric.of(total) is not None for total in run.summary.flows.values() for metric in times)
     if run.summary.flows and ceilings is not None and not TOOLS[run.tool].measures_network and (ceilings or is_timed):
-        for number, line in enumerate(ceiling_lines(ceilings, [run])):
+        for number, line in enumerate(ceiling_lines(ceilings, run)):
             yield "" if number else "ceilings", naming_runs(line)
 
 
@@ -181,15 +181,17 @@ def _spread_of(seconds: Seconds, tool: str) -> str:
     (metric,) = written(tool, [BY_NAME[seconds.metric]])
     least, greatest, stddev = map(metric.as_text, (seconds.least, seconds.greatest, seconds.stddev))
     share = f" ({units.percent(100 * seconds.stddev / seconds.mean)})" if seconds.mean else ""
-    return f"least {least}, greatest {greatest}, standard deviation {stddev}{share}"
+    return f"{metric.title} from {least} to {greatest}, standard deviation {stddev}{share}"
 
 
 def _nics(environment: NodeEnvironment) -> list[str]:
-    """``eth0 10.0 Gbit/s MTU 9000``."""
+    """``eth0 10.0 Gbit/s MTU 9000``; ``eth0 limited by tc: tbf rate 80Mbit``."""
     speeds = {name: f" {units.bit_rate(speed)}" for name, speed in environment.nic_bits_per_second.items()}
     mtus = {name: f" MTU {size}" for name, size in environment.nic_mtu.items()}
-    names, more = cut(speeds | mtus, "NICs")
-    return [*(f"{name}{speeds.get(name, '')}{mtus.get(name, '')}" for name in names), more]
+    nics = [f"{name}{speeds.get(name, '')}{mtus.get(name, '')}" for name in speeds | mtus]
+    limits = [f"{nic} limited by tc: {shaping}" for nic, shaping in environment.nic_shaping.items()]
+    shown, more = cut([*limits, *nics], "NICs")
+    return [*shown, more]
 
 
 def _commands(run: Run) -> Iterator[Block]:
@@ -231,7 +233,8 @@ def _nodes(run: Run) -> Table:
 
 def _course(run: Run, history: History | None) -> Named:
     """When it was measured, and how it went over time."""
-    yield "started", f"{start_of(run)}, {units.duration(run.duration_seconds)}"
+    lasted = run.duration_seconds or (history.reached if history else 0.0)  # of a run whose console ended first
+    yield "started", f"{start_of(run)}, {units.duration(lasted)}"
     if run.imported_from:
         yield "imported", imported(run).removeprefix("imported ")
     for metric in (_IOPS, _BANDWIDTH) if history and history.directions else ():

@@ -17,7 +17,7 @@ def busy_text(use: MachineUse | None) -> str:
 
 
 def machine_text(use: MachineUse) -> str:
-    """``2 CPUs 96.1 % busy (the benchmark 81.0 %), 3.5 threads running; TCP ...; network ...; sdb 98.0 % busy``."""
+    """``2 CPUs 96.1 % busy (the benchmark 81.0 %), 3.5 threads runnable; TCP ...; network ...; sdb 98.0 % busy``."""
     lost = {**use.nic_drops, **use.nic_errors}
     interfaces = (
         f"{name} {use.nic_drops.get(name, 0):,} drops, {use.nic_errors.get(name, 0):,} errors" for name in sorted(lost)
@@ -32,7 +32,7 @@ def _cpus(use: MachineUse) -> str:
         return ""
     ratios = {word: getattr(use, name) or 0.0 for name, word in _SHARES.items()}
     shares = ", ".join(f"{word} {units.percent(100 * r)}" for word, r in ratios.items() if r >= _LEAST_RATIO)
-    running = "" if use.processes_running is None else f", {use.processes_running:.1f} threads running"
+    running = "" if use.processes_running is None else f", {use.processes_running:.1f} threads runnable"
     number = f"{use.cpus} CPU{'s' * (use.cpus > 1)} " if use.cpus else ""
     return f"{number}{units.percent(100 * use.cpu_busy_ratio)} busy{f' ({shares})' if shares else ''}{running}"
 

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from cephtui import units
-from cephtui.analysis.detectors.ceiling import has_depth, nearest, not_known
+from cephtui.analysis.detectors.ceiling import measurable, nearest, not_known
 from cephtui.analysis.runs.facts import load_of, threads_not_counted
 from cephtui.models import Ceiling, DiskUse, LatencyShare, NodeResult, Run, Total
-from cephtui.models.ceilings import LIMITED, NEAR
+from cephtui.models.ceilings import LIMITED, NEAR, Limit
 from cephtui.models.metrics import BY_NAME
 from cephtui.reports.words.machine import machine_text
-from cephtui.reports.words.text import cut
+from cephtui.reports.words.text import cut, joined
 
 _UNKNOWN = "none known"
-_OF_DEPTH = "to see the limit of the depth, first measure the same with one I/O in flight in this session"
 _ONE_IN_FLIGHT = "with one I/O in flight on each node the next I/O begins when the one before it has ended"
 _WITH_FLUSHES = "with one I/O in flight on each node each I/O and each flush waits for the one before it"
 
 
-def ceiling_lines(ceilings: Sequence[Ceiling], runs: Sequence[Run] = ()) -> list[str]:
-    """Lines on the ceilings of a run, then on what limits it; where none is known, on what would show one.
-
-    ``runs`` is the run, or those without a ceiling.
-    """
-    near = nearest(ceilings)
-    unknown = f"{_UNKNOWN}: {_OF_DEPTH}" if any(map(has_depth, runs)) else _UNKNOWN
-    conclusion = _conclusion(near, not_known(runs[0], ceilings) if runs else ()) if near else unknown
+def ceiling_lines(ceilings: Sequence[Ceiling], run: Run | None = None) -> list[str]:
+    """Lines on the ceilings of a run, then on what limits it; where none is known, on what would show one."""
+    near, unknown = nearest(ceilings), not_known(run, ceilings) if run else []
+    links = dict.fromkeys(link for ceiling in ceilings if ceiling.is_known for link in ceiling.not_measured)
+    conclusion = _conclusion(near, unknown, links) if near else _none_known(unknown, measurable(run) if run else ())
     return [*(_line(ceiling) for ceiling in ceilings if not ceiling.is_itself), conclusion]
 
 
@@ -43,7 +39,18 @@ def _line(ceiling: Ceiling) -> str:
     )
 
 
-def _conclusion(nearest: Ceiling, not_known: Sequence[str]) -> str:
+def _none_known(not_known: Sequence[Limit], measurable: Container[Limit]) -> str:
+    """How those limits of a run that are not known would have been."""
+    unmeasured = [limit for limit in not_known if limit in measurable]
+    parts = [_UNKNOWN]
+    if unmeasured:
+        parts.append(f"{', '.join(unmeasured)}: not measured before the run, see cephtui ceilings")
+    if "depth" in not_known:
+        parts.append("depth: first measure the same with one I/O in flight in this session")
+    return "; ".join(parts)
+
+
+def _conclusion(nearest: Ceiling, not_known: Sequence[str], links: Iterable[str]) -> str:
     limit, share = nearest.limit, nearest.share
     if nearest.is_itself:
         return f"limited by {limit}: {_WITH_FLUSHES if nearest.has_flushes else _ONE_IN_FLIGHT}"
@@ -54,7 +61,8 @@ def _conclusion(nearest: Ceiling, not_known: Sequence[str]) -> str:
     if round(share, 2) >= NEAR:
         return f"nearest limit: {limit}"
     unknown = f"; not known: {', '.join(not_known)}" if not_known else ""
-    return f"no known limit was near: the greatest share is {100 * share:.0f} % ({limit}){unknown}"
+    unmeasured = f"; links not measured: {names}" if (names := joined(links, "links")) else ""
+    return f"no known limit was near: the greatest share is {100 * share:.0f} % ({limit}){unknown}{unmeasured}"
 
 
 _IOPS, _BANDWIDTH = BY_NAME["iops"], BY_NAME["bandwidth_bytes"]
@@ -144,9 +152,10 @@ def cpu_text(run: Run, node: NodeResult) -> str:
 
 
 def disks_text(node: NodeResult) -> str:
-    """``vda 39.5 % busy, 213 reads (80 us each), 3 merged``: of the whole machine, the ramp included."""
+    """``vda 39.5 % busy, 213 reads (80 us each), 3 merged (ramp included)``: of the whole machine."""
     shown, more = cut(map(_disk, node.disks), "disks")
-    return "; ".join(filter(None, [*shown, more]))
+    parts = [*shown, more] if more else shown
+    return f"{'; '.join(parts)} (ramp included)" if parts else ""
 
 
 def _disk(disk: DiskUse) -> str:
@@ -156,7 +165,7 @@ def _disk(disk: DiskUse) -> str:
         ("writes", disk.write_ios, disk.write_wait_seconds),
     ):
         if ios:
-            waiting = f" ({units.latency(waited / ios)} each)" if waited is not None else ""
+            waiting = f" ({units.latency(waited / ios)} each)" if waited else ""
             parts.append(f"{ios:,} {word}{waiting}")
     merged = (disk.read_merges or 0) + (disk.write_merges or 0)
     return ", ".join([*parts, f"{merged:,} merged"] if merged else parts)

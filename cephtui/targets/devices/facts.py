@@ -59,6 +59,9 @@ class DeviceFacts:
     """What of the device, or below it, is memory: ``tmpfs``, ``zram0``."""
     cached: tuple[str, ...] = ()
     """Loop devices without direct I/O, the device itself or below it: the page cache has what their files have."""
+    caches: tuple[str, ...] = ()
+    """Caches in front of disks, the device itself or below it: ``vg-data (dm-cache)``, ``bcache0 (bcache, writeback)``.
+    """
     partitions: tuple[str, ...] = ()
     holders: tuple[str, ...] = ()
     """Devices made of this one, of its partitions or of its disk."""
@@ -126,6 +129,7 @@ def parse_device(text: str) -> DeviceFacts:
         backing=first.get("backing"),
         memory=_unique(fields.get("memory", ())),
         cached=_unique(fields.get("cached", ())),
+        caches=_unique(fields.get("cache", ())),
         partitions=tuple(fields.get("partition", ())),
         holders=_unique(fields.get("holder", ())),
         mounts=_unique(fields.get("mounted", ())),

@@ -47,7 +47,7 @@ def test_all_that_is_asked_is_known_in_every_release(release: str) -> None:
 
 def test_a_counter_that_an_osd_does_not_have_is_left_out() -> None:
     width = len(json.loads(osd_counters.REQUEST))
-    row = [1.0, 7, *[None] * (width - 1)]
+    row = [1.0, 0.0, 7, *[None] * (width - 1)]
     assert known(round_of({"osd_counters": {"0": row, "1": row[:-1], "x": row, "2": "?"}})).osds.keys() == {0}
     counts = known(round_of({"osd_counters": {"0": row}})).osds[0]
     assert (counts.counts, counts.means) == ({"reads": 7}, {})
@@ -56,9 +56,13 @@ def test_a_counter_that_an_osd_does_not_have_is_left_out() -> None:
 # ---------------------------------------------------------------------------------------------- differences
 
 
-def answered(at: float, **counted: Any) -> list[Any]:
+def answered(at: float, took: float = 0.0003, **counted: Any) -> list[Any]:
     """A row of an OSD: counts, and means as pairs, by their names here."""
-    return [at, *(counted.get(name, [0, 0.0] if name.endswith("_seconds") else 0) for name in osd_counters._NAMES)]
+    return [
+        at,
+        took,
+        *(counted.get(name, [0, 0.0] if name.endswith("_seconds") else 0) for name in osd_counters._NAMES),
+    ]
 
 
 def asked(**osds: list[Any]) -> OsdRound:
@@ -96,6 +100,13 @@ def test_an_osd_that_did_not_answer_is_left_out_and_comes_with_its_whole_time() 
     late = known(differences.take(asked(osd0=answered(4, writes=40), osd1=answered(4, writes=35))))
     assert (late.writes, late.missing, late.interval_seconds) == (25, (), 1.0)
     assert [osd.interval_seconds for osd in late.osds.values()] == [0.0, 2.0]
+
+
+@pytest.mark.parametrize(("took", "kept"), [(0.0099, 0.0), (0.31, 0.31)])
+def test_how_long_an_answer_took_is_kept_where_it_says_something(took: float, kept: float) -> None:
+    differences = OsdDifferences()
+    differences.take(asked(osd0=answered(0.0)))
+    assert known(differences.take(asked(osd0=answered(1.0, took)))).osds["0"].answer_seconds == kept
 
 
 def test_that_no_osd_answers_is_a_sample_too() -> None:
@@ -140,6 +151,7 @@ class Rados:
         asked = json.loads(text)
         if "denied" in os.environ: return -13, b"", "access denied"
         if str(osd) in os.environ.get("stopped", ""): time.sleep(30)
+        time.sleep(float(os.environ.get("takes", "0")))
         if str(osd) in os.environ.get("absent", ""): return -6, b"", "no such OSD"
         count[osd] = count.get(osd, 0) + 1
         values = {"op_r": count[osd], "op_r_latency": {"avgcount": 2, "sum": 0.5, "avgtime": 0.25}, "max": 256}
@@ -156,8 +168,8 @@ def node(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(tmp_path), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
 
 
-def lines(osds: list[int], environment: Mapping[str, str], until: int) -> list[OsdRound]:
-    """The rounds that the program reports, until there are as many, or it has reported its state ten times."""
+def lines(osds: list[int], environment: Mapping[str, str], until: int, states_most: int = 150) -> list[OsdRound]:
+    """The rounds that the program reports, until there are as many, or it has reported its state so many times."""
     argv = watch_argv(None, 0.3, osds)
     with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
@@ -166,7 +178,7 @@ def lines(osds: list[int], environment: Mapping[str, str], until: int) -> list[O
             reports = reader.feed(line)
             rounds += [report for report in reports if isinstance(report, OsdRound)]
             states += len(reports) - sum(isinstance(report, OsdRound) for report in reports)
-            if len(rounds) >= until or states >= 30:
+            if len(rounds) >= until or states >= states_most:
                 break
         process.terminate()
     assert states > 2, "the state of the cluster goes on"
@@ -181,6 +193,11 @@ def test_each_second_has_a_line_with_all_osds(node: dict[str, str]) -> None:
     assert 0.5 < second.osds[0].at - first.osds[0].at < 5
 
 
+def test_how_long_each_answer_took_is_told(node: dict[str, str]) -> None:
+    (first,) = lines([0], {**node, "takes": "0.06"}, 1)
+    assert 0.06 <= first.osds[0].answer_seconds < 5
+
+
 def test_an_osd_that_is_stopped_or_gone_holds_nothing_up(node: dict[str, str]) -> None:
     first, second = lines([0, 1, 2], {**node, "stopped": "1", "absent": "2"}, 2)
     assert [first.osds.keys(), second.osds.keys()] == [{0}, {0}]
@@ -193,9 +210,9 @@ def test_many_osds_are_asked_in_turn(node: dict[str, str]) -> None:
 
 
 def test_without_permission_it_says_so_once(node: dict[str, str]) -> None:
-    rounds = lines([0, 1], {**node, "denied": "yes"}, 2)
+    rounds = lines([0, 1], {**node, "denied": "yes"}, 2, 30)
     assert rounds == [OsdRound({}, denied=True)]
 
 
 def test_no_osd_is_asked_where_none_is_named(node: dict[str, str]) -> None:
-    assert lines([], node, 1) == []
+    assert lines([], node, 1, 30) == []

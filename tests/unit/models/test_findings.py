@@ -24,19 +24,19 @@ from tests.support.runs import run
 
 LEVELS = {
     "note": {
-        *("autoscale", "clock", "compressible", "console", "depth", "flag", "health-other", "krbd", "monitors"),
-        *("network-unknown", "one-stream", "one-thread", "osd-counters", "osds", "partly-saved", "portion", "ramp"),
-        *("random-data", "rate-set", "raw-cut", "residue", "slow-job", "space", "unkillable", "unsaved"),
-        *("working-set", "zeros"),
+        *("autoscale", "busy-osd", "clock", "compressible", "console", "depth", "flag", "health-other", "krbd"),
+        *("monitors", "mtu", "network-unknown", "one-stream", "one-thread", "osd-counters", "osds", "partly-saved"),
+        *("portion", "ramp", "random-data", "rate-set", "raw-cut", "residue", "slow-job", "space", "unkillable"),
+        *("unsaved", "working-set", "zeros"),
     },
     "limits": {
-        *("above-ceiling", "caches", "client-cpu", "clock-step", "cluster-silent", "coarse", "collapse"),
-        *("compressed", "cpu-taken", "deviation", "dip", "disordered", "errors", "errors-counted", "failed-ops"),
-        *("file-system-cache", "first-byte", "health-speed", "in-flight", "kernel-errors", "left-changed"),
-        *("message-cap", "nic-drops", "nic-errors", "no-seconds", "node-ended", "not-settled", "osd-down", "osd-out"),
-        *("other-clients", "overrun", "pgs", "pgs-inactive", "pgs-split", "rate-limited", "recovery", "retransmits"),
-        *("saw", "scrub", "short", "slow-node", "slow-ops", "slow-osd", "snaptrim", "stalled", "steal", "stuck"),
-        *("throttled", "unreadable", "unverified"),
+        *("above-ceiling", "cache-device", "caches", "client-cpu", "clock-step", "cluster-silent", "coarse"),
+        *("collapse", "compressed", "cpu-quota", "cpu-taken", "deviation", "dip", "disordered", "errors"),
+        *("errors-counted", "failed-ops", "file-system-cache", "first-byte", "health-speed", "in-flight"),
+        *("kernel-errors", "left-changed", "memory-wanted", "message-cap", "nic-drops", "nic-errors", "no-seconds"),
+        *("node-ended", "not-settled", "osd-down", "osd-out", "other-clients", "overrun", "pgs", "pgs-inactive"),
+        *("pgs-split", "rate-limited", "recovery", "retransmits", "saw", "scrub", "short", "slow-node", "slow-ops"),
+        *("slow-osd", "snaptrim", "stalled", "steal", "stuck", "throttled", "unreadable", "unverified"),
     },
     "invalidates": {
         *("holes", "incomplete", "librbd-cache", "memory", "page-cache", "pgs-mostly-inactive", "thin"),
@@ -172,6 +172,20 @@ def test_what_helps_against_a_short_run_is_what_ends_it(golden: Golden) -> None:
     cures = [finding.cure for finding in example_findings("short")]
     assert len(set(cures)) == len(cures) == 3
     golden.same(cures)
+
+
+@pytest.mark.parametrize(
+    ("code", "cure"),
+    [
+        ("osd-down", "measure again with all OSDs up and in"),
+        ("recovery", "wait until the recovery has ended"),
+        ("from-later", KINDS["stalled"].cure),
+        (None, KINDS["stalled"].cure),
+    ],
+)
+def test_what_helps_is_to_remove_the_cause(code: str | None, cure: str) -> None:
+    """Sessions of an earlier cephtui have causes without a code."""
+    assert STALLED.found((16.0, 20.0), seconds=4.0, cause="so", cause_code=code).cure == cure
 
 
 def test_the_quality_of_several_runs_is_that_of_the_worst(golden: Golden) -> None:

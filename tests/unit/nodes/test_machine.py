@@ -68,7 +68,9 @@ def test_the_use_is_what_the_counters_grew_by() -> None:
             "own": [30, 10],
             "ceph": [20, 5],
             "run": [9],
-            "tcp": [4000, 40],
+            "tcp": [4000, 43],
+            "needless": [3],
+            "memory": [340000, 700],
             "order": [2000, 7],
             "nic eth0": [5 << 20, 5000, 0, 3, 1 << 20, 1000, 2, 0],
             "nic eth1": [0, 7, 0, 0, 0, 0, 0, 0],
@@ -83,11 +85,14 @@ def test_the_use_is_what_the_counters_grew_by() -> None:
         cpu_own_ratio=0.2,
         cpu_others_ratio=0.25,
         processes_running=8,
+        memory_wait_ratio=0.34,
+        pages_swapped_in=700,
         tcp_segments_sent=4000,
         tcp_segments_resent=40,
         tcp_segments_received=2000,
         tcp_segments_disordered=7,
         packets=6007,
+        nic_packets={"eth0": 6000, "eth1": 7},
         received_bytes_per_second=5 << 20,
         sent_bytes_per_second=1 << 20,
         nic_drops={"eth0": 3},
@@ -97,13 +102,55 @@ def test_the_use_is_what_the_counters_grew_by() -> None:
     )
 
 
-def test_in_a_container_other_programs_are_those_in_sight() -> None:
-    counters = record(0).replace(b"ceph", b"others"), record(1, {"ceph": [90, 0]}).replace(b"ceph", b"others")
+@pytest.mark.parametrize(
+    ("groups", "resent"),
+    [({"tcp": [900, 9]}, 9), ({"tcp": [900, 9], "needless": [9]}, 0), ({"tcp": [900, 9], "needless": [12]}, 0)],
+    ids=["an old kernel", "all", "those of the second before"],
+)
+def test_segments_that_had_arrived_are_not_lost(groups: dict[str, list[int]], resent: int) -> None:
+    assert use_of(groups).tcp_segments_resent == resent
+
+
+def use_in_a_container(counters: Counts) -> MachineUse:
     node = Machine()
-    node.take(counters[0], 1.7e9)
-    taken = node.take(counters[1], 1.7e9 + 1)
+    node.take(record(0, {"ceph": counters["others"], **counters}).replace(b"ceph", b"others"), 1.7e9)
+    taken = node.take(record(1, {"ceph": counters["others"], **counters}).replace(b"ceph", b"others"), 1.7e9 + 1)
     assert taken
-    assert taken[1].cpu_others_ratio == 0.45
+    return taken[1]
+
+
+NS, MICROSECONDS = 10**9 // HZ, 10**6 // HZ
+
+
+@pytest.mark.parametrize(
+    ("counters", "ratio"),
+    [
+        ({"cpu": [30, 0, 150, 0, 0, 0, 20, 0], "own": [20, 40], "ceph": [10, 10]}, 0.0),
+        (
+            {"cpu": [30, 0, 150, 0, 0, 0, 20, 0], "own": [20, 40], "ceph": [10, 10], "cgroups": [190 * MICROSECONDS]},
+            0.55,
+        ),
+        ({"cpu": [190, 0, 10, 0, 0, 0, 0, 0], "own": [50, 10], "ceph": [0, 0], "cgroups": [70 * MICROSECONDS]}, 0.7),
+        ({"cpu": [40, 0, 160, 0, 0, 0, 0, 0], "own": [40, 40], "ceph": [0, 0], "cgroups": [79 * MICROSECONDS]}, 0.0),
+        ({"cpu": [60, 140, 0, 0, 0, 0, 0, 0], "own": [50, 10], "ceph": [0, 0], "cgroups": [200 * MICROSECONDS]}, 0.05),
+    ],
+    ids=["user mode only", "in the kernel", "outside of cgroups", "threads of the kernel", "a lower priority"],
+)
+def test_what_other_programs_take(counters: Counts, ratio: float) -> None:
+    assert use_of(counters).cpu_others_ratio == ratio
+
+
+@pytest.mark.parametrize(("waited", "ratio"), [(59, 0.0), (61, 0.7)])
+def test_a_lower_priority_takes_a_cpu_for_which_the_benchmark_waits(waited: int, ratio: float) -> None:
+    """It counts within a cgroup or a session only."""
+    counters = {"cpu": [50, 140, 10, 0, 0, 0, 0, 0], "own": [50, 10], "waited": [waited * NS, 60 * NS]}
+    assert use_of(counters).cpu_others_ratio == ratio
+    assert use_of({**counters, "cgroups": [200 * MICROSECONDS]}).cpu_others_ratio == ratio
+    assert use_in_a_container({**counters, "others": [0, 140]}).cpu_others_ratio == ratio
+
+
+def test_in_a_container_other_programs_are_those_in_sight() -> None:
+    assert use_in_a_container({"others": [90, 30]}).cpu_others_ratio == 0.45
 
 
 def test_of_an_idle_node_nothing_is_told_that_is_nothing() -> None:
@@ -128,10 +175,10 @@ def test_counters_that_begin_anew_and_interfaces_that_come_and_go() -> None:
     taken = node.take(record(1, now), 1.7e9 + 1)
     assert taken
     assert taken[1].tcp_segments_sent is None
-    assert taken[1].packets is None
+    assert taken[1].nic_packets == {}
     later = node.take(record(2, now), 1.7e9 + 2)
     assert later
-    assert (later[1].tcp_segments_sent, later[1].packets) == (5, 36)
+    assert (later[1].tcp_segments_sent, later[1].nic_packets) == (5, {"eth0": 18, "eth2": 18})
 
 
 def test_time_of_processes_that_have_ended_is_not_guessed() -> None:
@@ -144,10 +191,10 @@ def test_time_of_processes_that_have_ended_is_not_guessed() -> None:
 
 def test_the_last_record_has_what_is_known_at_the_end() -> None:
     node = Machine()
-    node.take(record(0, more="heat 10 5000"), 1.7e9)
+    node.take(record(0, more="heat 10 5000\x1fquota 3 1000000000"), 1.7e9)
     assert node.take(record(0.2), 1.7e9 + 0.2) is None
     node.take(record(1), 1.7e9 + 1)
-    logged = "heat 14 9000\x1flog [9.1] Buffer I/O error\x1flog [8.5] nvme0: timeout"
+    logged = "heat 14 9000\x1fquota 23 3500000000\x1flog [9.1] Buffer I/O error\x1flog [8.5] nvme0: timeout"
     taken = node.take(record(1.2, more=logged), 1.7e9 + 1.2)
     assert taken
     seconds, use = taken
@@ -156,6 +203,8 @@ def test_the_last_record_has_what_is_known_at_the_end() -> None:
         clock_offset_seconds=0.0,
         throttled=4,
         throttled_seconds=4.0,
+        quota_ended=20,
+        quota_seconds=2.5,
         kernel_errors=("[8.5] nvme0: timeout", "[9.1] Buffer I/O error"),
     )
 
@@ -299,6 +348,14 @@ async def test_the_benchmarks_own_time_is_that_of_all_its_processes() -> None:
     assert all(use.cpu_own_ratio is None or use.cpu_own_ratio <= (use.cpu_busy_ratio or 0) + 0.05 for use in uses)
 
 
+async def test_the_benchmarks_own_time_is_that_of_its_ended_processes_too() -> None:
+    ends = "for ((at = 0; at < 20000; at++)); do :; done"
+    _, records, _ = await reported(f"timeout 3 bash -c 'while :; do ({ends}); done'")
+    uses = uses_of(records)
+    own = [use.cpu_own_ratio for use in uses if use.cpu_own_ratio]
+    assert max(own) * (os.cpu_count() or 1) > 0.2
+
+
 async def test_a_command_that_is_stopped_leaves_no_watcher() -> None:
     _, records, token = await reported("sleep 60", stop_after=1.2)
     assert records
@@ -343,11 +400,14 @@ def test_what_is_read_of_a_machine(tmp_path: Path) -> None:
     (tmp_path / "net").mkdir()
     (tmp_path / "uptime").write_text("77.25 100.00\n")
     (tmp_path / "loadavg").write_text("0.10 0.20 0.30 7/400 4712\n")
+    (tmp_path / "pressure").mkdir()
+    (tmp_path / "pressure" / "memory").write_text("some avg10=1.00 avg60=2.00 avg300=3.00 total=500\nfull total=4\n")
+    (tmp_path / "vmstat").write_text("nr_free 1\npswpin 60\npswpout 70\n")
     numbers = " ".join(map(str, range(1, 17)))
     lines = ["Inter-|", " face |", *(f"{name:>6}: {numbers}" for name in ("lo", "eth0", "tap100i0"))]
     (tmp_path / "net" / "dev").write_text("\n".join(lines) + "\n")
     (tmp_path / "net" / "snmp").write_text("Tcp: a b\nTcp: 1 200 120000 -1 5 6 7 8 9 10 11 12 13 14 15\nUdp: 1 2\n")
-    (tmp_path / "net" / "netstat").write_text("TcpExt: A TCPOFOQueue B\nTcpExt: 1 77 2\nIpExt: C\nIpExt: 3\n")
+    (tmp_path / "net" / "netstat").write_text("TcpExt: A TCPOFOQueue B TCPDSACKRecvSegs C\nTcpExt: 1 77 2 9 3\n")
     (tmp_path / "diskstats").write_text(
         "".join(f"   8 {at} {name} 1 2 3 4 5 6 7 8 9 {at}0 11\n" for at, name in enumerate(["sda", "sda1", "dm-0"], 1))
     )
@@ -357,18 +417,22 @@ def test_what_is_read_of_a_machine(tmp_path: Path) -> None:
         task = tmp_path / str(pid) / "task" / str(pid)
         task.mkdir(parents=True)
         (task / "children").write_text(children)
-        ticks = f"{pid} (a) b (c)) S {' '.join('0' * 10)} {pid - 4710} 10 0 0\n"
+        ticks = f"{pid} (a) b (c)) S {' '.join('0' * 10)} {pid - 4710} 10 5 2\n"  # 5 and 2 of ended children
         (tmp_path / str(pid) / "stat").write_text(ticks)
+        (tmp_path / str(pid) / "schedstat").write_text(f"7 {pid - 4710}000 9\n")
     for pid, name, nice in ((9, "ceph-osd", 0), (10, "kvm", 0), (11, "nightly", 19)):
         (tmp_path / str(pid)).mkdir()
         (tmp_path / str(pid) / "stat").write_text(f"{pid} ({name}) S {'0 ' * 10}700 10 0 0 20 {nice} 1\n")
     groups = moment_with(tmp_path).split("\x1f")[2:]
     assert groups == [
         "run 7",
-        "own 10 40",
-        "others 700",
+        "memory 500 60",
+        "own 30 48",
+        "waited 10000 28",
+        "others 700 700",
         "tcp 11 12",
         "order 10 77",
+        "needless 9",
         "nic eth0 1 2 3 4 9 10 11 12",
         "disk sda 10",
     ]
@@ -387,6 +451,49 @@ def test_a_daemon_of_ceph_that_is_started_again_is_none_of_the_others(tmp_path: 
     after = f"{again}; record=; moment 4711; turn=10; record=; moment 4711"
     groups = moment_with_log(tmp_path, first, f'moment 4711; printf %s "$record"; {after}').split("\x1f")
     assert [group for group in groups if group.startswith("ceph")] == ["ceph 340 2", "ceph 45 2"]
+
+
+@pytest.mark.parametrize(("root", "told"), [("", "cgroups 7500"), ("unified/", "cgroups 7500"), ("cpu/", "")])
+def test_the_time_of_all_cgroups_is_that_of_the_highest(tmp_path: Path, root: str, told: str) -> None:
+    """What is in none, such as a thread of the kernel, is left out; files of version 1 have no such line."""
+    groups = tmp_path / "sys" / "fs" / "cgroup"
+    for name, used in (("", 9000), ("user.slice/", 7000), ("system.slice/", 500), ("system.slice/a.service/", 400)):
+        (groups / root / name).mkdir(parents=True, exist_ok=True)
+        (groups / root / name / "cpu.stat").write_text(
+            f"usage_usec {used}\nuser_usec 1\n" if told else "nr_periods 1\n"
+        )
+    if not root:
+        (groups / "cgroup.controllers").write_text("cpu\n")
+    assert moment_with_log(tmp_path, "", "cgroups_time").removeprefix("\x1f") == told
+
+
+VERSION_2 = "usage_usec 9\nnr_periods 10\nnr_throttled {}\nthrottled_usec {}\n"
+VERSION_1 = "nr_periods 10\nnr_throttled {}\nthrottled_time {}000\n"
+
+
+@pytest.mark.parametrize(
+    ("membership", "stat", "told"),
+    [
+        ("0::/a.slice/b:c.scope", VERSION_2, "quota 7 70000"),
+        ("0::/", VERSION_2, "quota 4 40000"),
+        ("1:name=systemd:/a.slice\n4:cpu,cpuacct:/a.slice/b:c.scope\n0::/", VERSION_1, "quota 7 70000"),
+        ("3:cpu:/elsewhere/on/the/host", VERSION_1, "quota 4 40000"),
+        ("0::/a.slice/b:c.scope", "usage_usec 9\n", ""),
+        ("", "", ""),
+    ],
+    ids=["version 2", "a container", "version 1", "a container of version 1", "no quota", "no cgroups"],
+)
+def test_a_quota_is_that_of_a_cgroup_or_of_one_above(tmp_path: Path, membership: str, stat: str, told: str) -> None:
+    version = next((name for name in ("cpu,cpuacct", "cpu") if name in membership), "")
+    groups = tmp_path / "sys" / "fs" / "cgroup"
+    (groups / version / "a.slice" / "b:c.scope").mkdir(parents=True)
+    if not version:
+        (groups / "cgroup.controllers").write_text("cpu\n")
+    for name, number in (("", 4), ("a.slice", 2), ("a.slice/b:c.scope", 1)):
+        (groups / version / name / "cpu.stat").write_text(stat.format(number, 10 * number))
+    (tmp_path / "4711").mkdir()
+    (tmp_path / "4711" / "cgroup").write_text(membership + "\n")
+    assert moment_with_log(tmp_path, "", "quota_of 4711").removeprefix("\x1f") == told
 
 
 def test_the_kernels_log_since_the_begin(tmp_path: Path) -> None:

@@ -403,7 +403,7 @@ def test_a_run_in_full_has_every_figure() -> None:
     assert all(metric.title in drawn and metric.text_of(total) in drawn for metric in METRICS)
     assert line_of(drawn, "options").split()[1:] == ["4k", "randwrite,", "depth", "64,", "jobs", "8,", "20", "s"]
     assert "$ fio --name=write-iops" in drawn
-    assert line_of(drawn, "disks").split()[1:] == ["vda", "99.6", "%", "busy"]
+    assert line_of(drawn, "disks").split()[1:] == ["vda", "99.6", "%", "busy", "(ramp", "included)"]
     assert "None" not in drawn
     assert [line.split()[0] for line in drawn.splitlines() if line][-1] == "IOPS", "its course over time"
 
@@ -473,7 +473,11 @@ def test_the_state_of_the_cluster_is_said_to_be_the_one_before_the_run() -> None
 
 def test_the_settings_of_a_node_are_counted(golden: Golden) -> None:
     node = NodeEnvironment(
-        os="Debian", nic_bits_per_second={"a": 10**10}, nic_mtu={"a": 9000, "b": 1500}, settings={"vm.swappiness": "1"}
+        os="Debian",
+        nic_bits_per_second={"a": 10**10},
+        nic_mtu={"a": 9000, "b": 1500},
+        nic_shaping={"a": "tbf rate 80Mbit"},
+        settings={"vm.swappiness": "1"},
     )
     line = line_of(printed(draw_run(recorded(environment={"pve1": node})), width=400), "Debian")
     golden.same(line.removeprefix("pve1").strip())

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from cephtui.models import ClusterEnvironment, Outcome
+from cephtui.models import ClusterEnvironment, NodeEnvironment, Outcome
 from cephtui.models.findings.data import COMPRESSIBLE, ZEROS
 from cephtui.nodes.watched import HEARTBEAT_SILENT, LOCK_HELD, NO_HEARTBEAT, NOT_RELEASED
 from cephtui.paths import packaged_presets_dir
 from cephtui.presets import load_preset
-from cephtui.running.outcomes import decide, run_findings, with_the_pool, worst
+from cephtui.running.outcomes import decide, mtus_apart, run_findings, with_the_pool, worst
 from cephtui.stats import Flow
 from cephtui.tools.base import ToolResult
 from tests.support.golden import Golden
@@ -197,3 +197,23 @@ def test_a_rate_that_was_set_is_a_note_and_one_of_the_preset_limits(
     found = [each for each in run_findings(step, "ok", ToolResult(write=flow)) if each.code.startswith("rate-")]
     assert [each.code for each in found] == [code] * bool(code)
     assert all(f"{name}={value}" in each.text for each in found for name, value in options.items() if "rate" in name)
+
+
+@pytest.mark.parametrize(
+    ("mtus", "nodes"),
+    [
+        ({"a": (9000,), "b": (1500,)}, ("a 9000", "b 1500")),
+        ({"a": (9000,), "b": (9000,), "c": (1500,)}, ("a 9000", "b 9000", "c 1500")),
+        ({"a": (1500, 9000), "b": (1500,), "c": (9000,)}, ("a 1500/9000", "b 1500", "c 9000")),
+        ({"a": (1500, 9000), "b": (1500,)}, None),  # the interfaces in one network may be those with 1500
+        ({"a": (9000,), "b": ()}, None),
+        ({"a": (9000,)}, None),
+    ],
+    ids=str,
+)
+def test_nodes_without_a_common_mtu_are_noted(mtus: dict[str, tuple[int, ...]], nodes: tuple[str, ...] | None) -> None:
+    environments = {
+        name: NodeEnvironment(nic_mtu={f"eth{at}": size for at, size in enumerate(sizes)})
+        for name, sizes in mtus.items()
+    }
+    assert [finding.values["nodes"] for finding in mtus_apart(environments)] == ([nodes] if nodes else [])

@@ -181,6 +181,83 @@ def test_memory_below_volumes_is_known(tmp_path: Path, tree: str) -> None:
     assert (parse_device(f"kind\tdevice\n{done.stdout}").memory, done.stderr) == (memory, "")
 
 
+BELOW = "dm-0/slaves/dm-1/dm"
+CACHE_TREES: dict[str, tuple[str, dict[str, str], tuple[str, ...]]] = {
+    "bcache": (
+        "bcache0",
+        {"bcache0/bcache/cache_mode": "writethrough [writeback] writearound none", "bcache0/bcache/state": "dirty"},
+        ("bcache0 (bcache, writeback)",),
+    ),
+    "bcache without a cache": (
+        "bcache0",
+        {"bcache0/bcache/cache_mode": "[writethrough] writeback none", "bcache0/bcache/state": "no cache"},
+        (),
+    ),
+    "bcache that is switched off": (
+        "bcache0",
+        {"bcache0/bcache/cache_mode": "writethrough writeback [none]", "bcache0/bcache/state": "clean"},
+        (),
+    ),
+    "bcache that can't be read": ("bcache0", {}, ()),
+    "lvmcache": (
+        "dm-0",
+        {
+            "dm-0/dm/name": "vg-data",
+            f"{BELOW}/uuid": "LVM-a-real",
+            f"{BELOW}/name": "vg-data_corig",
+        },
+        ("vg-data (dm-cache)",),
+    ),
+    "lvmcache of writes": (
+        "dm-0",
+        {
+            "dm-0/dm/name": "vg-data",
+            f"{BELOW}/uuid": "LVM-a-real",
+            f"{BELOW}/name": "vg-d_wcorig",
+        },
+        ("vg-data (dm-writecache)",),
+    ),
+    "a volume": (
+        "dm-0",
+        {"dm-0/dm/name": "vg-data", f"{BELOW}/uuid": "LVM-a", f"{BELOW}/name": "vg-other"},
+        (),
+    ),
+}
+
+
+def caches_in(folder: Path, tree: str, table: str) -> tuple[str, ...]:
+    """The caches that are known in a tree of sysfs, where dmsetup prints this of every device."""
+    name, files, _ = CACHE_TREES[tree]
+    for file, text in {f"{name}/slaves/sda/size": "0", f"{name}/dev": "253:0", **files}.items():
+        path = folder / "block" / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n")
+    (folder / "dev" / "block").mkdir(parents=True)
+    (folder / "dev" / "block" / "9:9").symlink_to(folder / "block" / name)
+    stubs = f'say() {{ printf "%s\t%s\n" "$@"; }}\ndmsetup() {{ printf %s "{table}"; }}'
+    done = run(["bash", "-c", f"{devices.MEMORY_FUNCTIONS}{stubs}\nsys=$1; memory_in 9:9", "test", str(folder)])
+    assert done.stderr == ""
+    return parse_device(f"kind\tdevice\n{done.stdout}").caches
+
+
+@pytest.mark.parametrize("tree", CACHE_TREES)
+def test_a_cache_in_front_of_a_disk_is_known_without_root(tmp_path: Path, tree: str) -> None:
+    assert caches_in(tmp_path, tree, "") == CACHE_TREES[tree][2]
+
+
+@pytest.mark.parametrize(
+    ("table", "caches"),
+    [
+        ("0 2048 cache 253:1 253:2 253:3 128 1 writeback smq 0\n", ("vg-data (dm-cache)",)),
+        ("0 2048 cache 253:1 253:2 253:3 128 2 metadata2 passthrough smq 0\n", ()),
+        ("0 2048 writecache s 253:1 253:2 4096 0\n", ("vg-data (dm-writecache)",)),
+        ("0 2048 linear 8:0 2048\n", ()),
+    ],
+)
+def test_a_table_of_the_device_mapper_tells_of_a_cache(tmp_path: Path, table: str, caches: tuple[str, ...]) -> None:
+    assert caches_in(tmp_path, "a volume", table) == caches
+
+
 def written(path: str, span: int, **more: Any) -> str:
     done = run(devices.written_argv(path, span), **more)
     assert (done.returncode, done.stderr) == (0, "")

@@ -121,7 +121,7 @@ def test_the_command_line_takes_every_pair_of_the_nodes_where_it_is_given_none(t
     config.write_text("".join(f'[nodes.{name}]\nhost = "{name}.example"\n' for name in "abc"))
     where = Where(names=("a", "b", "c"), config=config, ssh_config=None, ceph_node=None, ceph={})
     with ExitStack() as stack:
-        options = Measuring(where, None, (), None, (), False, False, 120.0, True, Output())
+        options = Measuring(where, None, None, (), False, 120.0, True, Output())
         study, _ = new_work(NamedSteps(("network",)), options, stack)
     assert [(cell.nodes, cell.target) for cell in study.saved.cells] == [
         ((one,), f"host:{other}") for other, one in itertools.permutations("abc", 2)

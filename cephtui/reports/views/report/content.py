@@ -36,6 +36,7 @@ from cephtui.reports.views.curve import curve_chart, curves_of, knee_words, runs
 from cephtui.reports.views.expected import expected_blocks
 from cephtui.reports.views.judgement import name_of_verdict
 from cephtui.reports.views.links import links_blocks
+from cephtui.reports.views.osds import osd_blocks
 from cephtui.reports.views.report.material import Material
 from cephtui.reports.views.report.sheets import figures_sheet, sheets_of_report
 from cephtui.reports.views.report.tables import (
@@ -44,7 +45,7 @@ from cephtui.reports.views.report.tables import (
     findings_of,
     jobs_table,
     matrix_tables,
-    osds_tables,
+    nodes_beside,
     points_table,
     runs_table,
 )
@@ -241,7 +242,7 @@ def _curves(material: Material) -> Iterator[Block]:
 
 
 def _ceilings(material: Material) -> tuple[Block, ...]:
-    """Ceilings of the runs for which any is known; without any, what would show one."""
+    """What is known of ceilings, then for each run what limits it, or what would show that."""
     rows = [
         (
             name,
@@ -254,19 +255,24 @@ def _ceilings(material: Material) -> tuple[Block, ...]:
         )
         for name, ceilings in material.ceilings.items()
         for ceiling in ceilings
+        if ceiling.is_known
     ]
-    if not rows:
-        return (Text(f"{ceiling_lines([], material.runs)[0]}."),)
     heads = columns(("run", "limit", "reached", "", "measured", "can be", "from"), "llrlrrl")
-    runs = {name_of(run): run for run in material.runs}
-    nearest = (f"{name}: {ceiling_lines(ceilings, [runs[name]])[-1]}" for name, ceilings in material.ceilings.items())
-    return (Table(heads, cut_rows(rows, "ceilings")), Items(cut_items(nearest, "runs")))
+    table = (Table(heads, cut_rows(rows, "ceilings")),) if rows else ()
+    runs, names_by_line = {name_of(run): run for run in material.runs}, dict[str, list[str]]()
+    for name, ceilings in material.ceilings.items():
+        unknown = [ceiling for ceiling in ceilings if ceiling.at_most is None]
+        for line in [*ceiling_lines(unknown)[:-1], ceiling_lines(ceilings, runs[name])[-1]]:
+            names_by_line.setdefault(line, []).append(name)
+    lines = cut_items((f"{run_names(names)}: {line}" for line, names in names_by_line.items()), "lines")
+    return (*table, Items(lines)) if lines else ()
 
 
 def _runs(material: Material) -> tuple[Block, ...]:
-    """A row for each, and how it went over time."""
-    charts = _over_time(material)
-    return (runs_table(material), *jobs_table(material.runs), *osds_tables(material.runs), *charts[:_CHARTS_MOST])
+    """A row for each, what its nodes and OSDs did, and how it went over time."""
+    runs = {name_of(run): run for run in material.runs}
+    charts = _over_time(material)[:_CHARTS_MOST]
+    return (runs_table(material), *jobs_table(material.runs), *nodes_beside(runs), *osd_blocks(runs), *charts)
 
 
 def _over_time(material: Material) -> list[LineChart]:

@@ -73,7 +73,7 @@ class Material:
     until_stable: frozenset[str] = frozenset()
     """Batches that were repeated until stable: their intervals were looked at after each run."""
     ceilings: Mapping[str, Sequence[Ceiling]] = field(default_factory=dict)
-    """What may limit runs, by their names: of one run of each side, or of each point."""
+    """What may limit runs, also where it is not known, by their names: of one run of each side, or of each point."""
     ordered: Ordered | None = None
     """What was ordered as a whole in the session of a study."""
     expected: tuple[Expected, ...] = ()
@@ -132,7 +132,8 @@ def lines_of(root: Path, runs: Sequence[Run]) -> dict[str, Line]:
 
 
 def line_of(history: History) -> Line | None:
-    """IOPS or bandwidth of a run over time, in few enough points; None where it has neither."""
+    """IOPS or bandwidth of a run without its ramp, in few enough points, by the time since its release as findings have
+    it; None where it has neither."""
     for metric in _RATES:
         stretches = [stretch for stretch in history.total(metric.name).stretches() if stretch[0] > history.ramp_until]
         per_point = -(-len(stretches) // _POINTS_MOST) or 1
@@ -140,7 +141,7 @@ def line_of(history: History) -> Line | None:
         for at in range(0, len(stretches), per_point):
             value = bucket([mean for _, _, mean, _ in stretches[at : at + per_point]])
             if value is not None:
-                points.append((stretches[min(at + per_point, len(stretches)) - 1][0] - history.ramp_until, value))
+                points.append((stretches[min(at + per_point, len(stretches)) - 1][0], value))
         if points:
             return Line(metric, tuple(points))
     return None
@@ -255,12 +256,8 @@ def _expected(root: Path, runs: Sequence[Run], in_sessions: Sequence[Run], at: d
 
 
 def _ceilings(root: Path, points: Iterable[Sequence[Run]]) -> dict[str, tuple[Ceiling, ...]]:
-    """Ceilings of the last run of each point, where any is known."""
-    nearest = {}
-    for run in (runs[-1] for runs in points):
-        if known := tuple(ceiling for ceiling in ceilings_of(root / run.session, run) if ceiling.is_known):
-            nearest[name_of(run)] = known
-    return nearest
+    """Ceilings of the last run of each point."""
+    return {name_of(run): ceilings_of(root / run.session, run) for run in (runs[-1] for runs in points)}
 
 
 def _seconds(root: Path, name: str) -> Iterator[Sample]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from cephtui import units
 from cephtui.analysis.detectors.jobs import job_figures
@@ -26,16 +26,17 @@ from cephtui.models import NodeEnvironment, Run
 from cephtui.models.findings import limiting
 from cephtui.models.metrics import BY_NAME, LIVE, Metric
 from cephtui.models.verdict import Verdict
-from cephtui.reports.blocks import Block, Cell, Items, Table, Text, columns, cut_rows
+from cephtui.reports.blocks import Block, Cell, Items, Table, Text, columns, cut_items, cut_rows
 from cephtui.reports.views.comparison import differences_block
 from cephtui.reports.views.jobs import compared_jobs
 from cephtui.reports.views.judgement import figure_cells, name_of_verdict
 from cephtui.reports.views.matrix import LEGEND, matrix_table, slowest_remarks
-from cephtui.reports.views.osds import osds_table
 from cephtui.reports.views.report.material import Material
 from cephtui.reports.views.versus import names_of_changes
 from cephtui.reports.words.facts import by_run, facts, run_names
+from cephtui.reports.words.machine import machine_text
 from cephtui.reports.words.quality import LEVELS, QUALITY, effect_of, quality_of
+from cephtui.reports.words.run import reported_text
 from cephtui.reports.words.text import (
     conditions,
     margin_of,
@@ -123,10 +124,24 @@ def jobs_table(runs: Iterable[Run]) -> tuple[Table, ...]:
     return (compared_jobs(compared),) if compared else ()
 
 
-def osds_tables(runs: Iterable[Run]) -> tuple[Table, ...]:
-    """The OSDs of each run; none where their counters are not known."""
-    counted = {name_of(run): run for run in runs if run.osds}
-    return (osds_table(counted),) if counted else ()
+def nodes_beside(runs: Mapping[str, Run]) -> Iterator[Items]:
+    """What the machine of each node did in each run, and what its tool has counted; nothing where neither is known."""
+    lines = [
+        *(
+            f"{name}, {flow} by {run.tool}: {text}"
+            for name, run in runs.items()
+            for flow, total in run.summary.flows.items()
+            if (text := reported_text(total))
+        ),
+        *(
+            f"{name}, {node.node}: {machine_text(node.machine)}"
+            for name, run in runs.items()
+            for node in run.nodes
+            if node.machine
+        ),
+    ]
+    if lines:
+        yield Items(cut_items(lines, "lines"))
 
 
 def _main_figures(material: Material) -> list[tuple[str, Metric]]:

@@ -11,7 +11,7 @@ import pytest
 
 from cephtui.analysis.detectors.incidents import Course
 from cephtui.analysis.detectors.machine import Machines
-from cephtui.models import ClusterSample, Finding, Interval, MachineUse, NodeSample, Phase, Sample
+from cephtui.models import ClusterSample, Finding, Interval, MachineUse, NodeSample, OsdSample, Phase, Sample
 from tests.support.golden import Golden
 
 CLEAN: Mapping[str, Any] = {
@@ -23,7 +23,7 @@ CLEAN: Mapping[str, Any] = {
     "processes_running": 4,
     "tcp_segments_sent": 20000,
     "tcp_segments_resent": 0,
-    "packets": 50000,
+    "nic_packets": {"eth0": 50000},
     "clock_offset_seconds": -0.001,
 }
 TAKEN = {"cpu_busy_ratio": 0.99, "cpu_own_ratio": 0.1, "cpu_others_ratio": 0.7}
@@ -80,11 +80,13 @@ def test_clean_nodes_have_no_findings() -> None:
                 "cpu_others_ratio": others,
                 "cpu_steal_ratio": chance.expovariate(1 / 0.01),
                 "processes_running": chance.randrange(40),
+                "memory_wait_ratio": min(1.0, chance.expovariate(1 / 0.05)),
+                "pages_swapped_in": int(chance.expovariate(1 / 15)),
                 "tcp_segments_sent": sent,
                 "tcp_segments_resent": sum(chance.random() < 0.0002 for _ in range(min(sent, 2000))),
                 "tcp_segments_received": sent,
                 "tcp_segments_disordered": chance.randrange(3) if sent < 2000 else int(sent * chance.uniform(0, 0.001)),
-                "packets": packets,
+                "nic_packets": {"eth0": packets},
                 "nic_drops": {"eth0": chance.randrange(4)},
                 "clock_offset_seconds": -chance.expovariate(1 / 0.05),
             }
@@ -101,9 +103,13 @@ def test_clean_nodes_have_no_findings() -> None:
         {"cpu_busy_ratio": 1.0, "cpu_own_ratio": None, "cpu_others_ratio": None},
         {"cpu_busy_ratio": 0.9, "cpu_others_ratio": 0.8},  # CPUs are left
         {"cpu_steal_ratio": 0.04},
+        {"memory_wait_ratio": 0.6, "pages_swapped_in": 20},  # memory of files is made free
+        {"memory_wait_ratio": 0.04, "pages_swapped_in": 2000},
         {"tcp_segments_sent": 5, "tcp_segments_resent": 1},  # nothing but the console's connection
-        {"packets": 20, "nic_drops": {"eth0": 2}},
+        {"nic_packets": {"eth0": 20}, "nic_drops": {"eth0": 2}},
         {"nic_drops": {"eth0": 40}},
+        {"nic_drops": {"eth1": 40}},  # an idle interface, with multicast
+        {"nic_packets": {"eth0": 50000, "eth1": 300}, "nic_drops": {"eth1": 40}, "nic_errors": {"eth1": 40}},
     ],
 )
 def test_what_every_node_has_now_and_then_is_none(changes: Mapping[str, object]) -> None:
@@ -158,11 +164,23 @@ def test_steal(times: range, ratio: float, expected: bool) -> None:
     assert codes(watched(30, (times, {"cpu_steal_ratio": ratio}))) == ["steal"] * expected
 
 
+def test_memory_that_comes_back_from_swap(golden: Golden) -> None:
+    machines = watched(60, (range(21, 31), {"memory_wait_ratio": 0.4, "pages_swapped_in": 500}))
+    (finding,) = findings(machines)
+    assert (finding.code, finding.from_seconds, finding.to_seconds) == ("memory-wanted", 20, 30)
+    golden.same(finding.text)
+
+
 def test_a_link_that_loses_segments(golden: Golden) -> None:
     machines = watched(60, (range(21, 41), LOSSY))
     (finding,) = findings(machines)
     assert (finding.code, finding.from_seconds, finding.to_seconds) == ("retransmits", 20, 40)
     golden.same(finding.text)
+
+
+def test_what_is_sent_again_is_a_share_of_all_that_is_sent() -> None:
+    (finding,) = findings(watched(20, tcp_segments_sent=100, tcp_segments_resent=300))
+    assert finding.text.startswith("a: 75.0 % of the TCP segments were sent again (6,000)")
 
 
 def test_a_link_that_loses_what_is_sent_to_the_node(golden: Golden) -> None:
@@ -173,10 +191,26 @@ def test_a_link_that_loses_what_is_sent_to_the_node(golden: Golden) -> None:
     golden.same(finding.text)
 
 
+def test_losses_that_an_earlier_cephtui_has_counted_are_compared_with_all_packets() -> None:
+    assert codes(watched(30, packets=50_000, nic_packets={}, nic_drops={"eth0": 100})) == ["nic-drops"]
+    assert codes(watched(30, packets=500_000, nic_packets={}, nic_drops={"eth0": 100})) == []
+
+
 def test_interfaces_that_drop_or_damage_packets(golden: Golden) -> None:
-    dropping = watched(30, nic_drops={"eth1": 100, "eth0": 50})
+    dropping = watched(30, nic_packets={"eth0": 40000, "eth1": 10000}, nic_drops={"eth1": 100, "eth0": 60, "eth2": 9})
     damaging = watched(30, nic_errors={"eth0": 3})
     golden.same([*told(dropping), *told(damaging)])
+
+
+def test_packets_that_are_dropped_all_along_hold_up_no_run_that_stands_still() -> None:
+    """Neither those of another interface, which has the most packets then, nor those of the run's own."""
+    idle = {"nic_packets": {"eth1": 60}, "nic_drops": {"eth0": 30, "eth1": 30}}
+    assert codes(watched(60, (range(21, 41), idle), nic_drops={"eth0": 30, "eth1": 30})) == []
+    idle = {"nic_packets": {"eth0": 60}, "nic_drops": {"eth0": 30}}
+    assert codes(watched(60, (range(21, 41), idle), nic_drops={"eth0": 30})) == []
+    dropping = {"nic_packets": {"eth0": 600}, "nic_drops": {"eth0": 300}}
+    (finding,) = findings(watched(60, (range(21, 41), dropping)))
+    assert finding.text == "a: eth0 dropped 6,000 packets (50.0 % of all) from 0:20 to 0:40"
 
 
 def test_what_is_known_at_the_end(golden: Golden) -> None:
@@ -194,6 +228,23 @@ def test_what_is_known_at_the_end(golden: Golden) -> None:
 def test_a_moment_of_heat_is_none(times: int, seconds: float) -> None:
     machines = watched(30)
     machines.add(second(30.1, {"throttled": times, "throttled_seconds": seconds}))
+    assert codes(machines) == []
+
+
+def test_a_quota_that_holds_the_benchmark_back(golden: Golden) -> None:
+    machines = watched(30)
+    machines.add(second(30.1, {"quota_ended": 240, "quota_seconds": 21.0}))
+    assert codes(machines) == ["cpu-quota"]
+    golden.same(told(machines))
+    use = machines.use("a")
+    assert use
+    assert (use.quota_ended, use.quota_seconds) == (240, 21.0)
+
+
+@pytest.mark.parametrize(("times", "seconds"), [(9, 5.0), (50, 0.2), (0, 0.0)])
+def test_a_quota_that_is_hardly_reached_is_none(times: int, seconds: float) -> None:
+    machines = watched(30)
+    machines.add(second(30.1, {"quota_ended": times, "quota_seconds": seconds}))
     assert codes(machines) == []
 
 
@@ -226,7 +277,7 @@ def test_little_is_kept_of_a_long_run() -> None:
 def test_the_use_of_a_whole_run() -> None:
     first = {"cpu_busy_ratio": 1.0, "nic_drops": {"eth0": 1}, "disk_busy_ratio": {"sda": 1.0}}
     machines = watched(10, (range(1, 6), first), cpu_busy_ratio=0.5, cpu_own_ratio=None)
-    unknown = ("cpu_busy_ratio", "cpu_own_ratio", "tcp_segments_sent", "tcp_segments_resent", "packets")
+    unknown = ("cpu_busy_ratio", "cpu_own_ratio", "tcp_segments_sent", "tcp_segments_resent")
     machines.add(second(10.1, dict.fromkeys(unknown)))
     use = machines.use("a")
     assert use
@@ -274,3 +325,19 @@ def test_a_little_steal_explains_no_stall() -> None:
     taken = {finding.code: finding for finding in starved(second(at, {"cpu_steal_ratio": 0.08}) for at in range(1, 31))}
     assert taken.keys() == {"steal", "stalled"}
     assert "cause" not in taken["stalled"].values
+
+
+def test_steal_of_the_whole_run_is_no_cause_of_a_dip_in_it() -> None:
+    course = Course("iops", "fio")
+    for at in range(1, 61):
+        ios = 300 if 30 < at <= 36 else 1000
+        for node in ("a", None):
+            done = Interval(ios, 4096 * ios, float(ios), 4096.0 * ios)
+            course.add(Sample(1, node, "write-iops", "run", float(at), 1.0, None, done))
+        course.machine(second(at, {"cpu_steal_ratio": 0.25}))
+        missing = ("1",) if 30 < at <= 36 else ()
+        course.osds(OsdSample(run=1, elapsed_seconds=float(at), interval_seconds=1.0, missing=missing))
+    course.end("a", 60.2)
+    dip, steal = sorted(course.findings(), key=lambda finding: finding.code)
+    assert (dip.code, dip.values["cause"]) == ("dip", "osd.1 did not answer")
+    assert (steal.code, steal.from_seconds) == ("steal", 0.0)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 import pytest
 
 from cephtui.analysis.detectors.incidents import Course
 from cephtui.analysis.detectors.osds import OsdsSoFar
-from cephtui.models import Interval, OsdInterval, OsdSample, Sample
+from cephtui.models import ClusterSample, Finding, Interval, OsdInterval, OsdSample, Sample
+from cephtui.models.findings import KINDS
+from tests.support.golden import Golden
 from tests.support.plans import plan
 
 STEP = plan("write-iops", target="rbd:bench", nodes=("a", "b", "c")).steps[0]
@@ -61,6 +66,149 @@ def test_an_osd_that_answers_later_than_the_others_is_a_finding(
     findings = list(osds.findings())
     assert [finding.code for finding in findings] == codes
     assert all(finding.values["osd"] == "osd.0" for finding in findings)
+
+
+def counted(**by_id: OsdInterval) -> list[Finding]:
+    """The findings of 20 s in each of which the OSDs counted that."""
+    osds = OsdsSoFar()
+    for second in range(1, 21):
+        osds.add(sample(second, osds={name.removeprefix("osd"): one for name, one in by_id.items()}))
+    return [*osds.findings()]
+
+
+@pytest.mark.parametrize(
+    ("writes", "seconds", "code"),
+    [(460, 0.028, "busy-osd"), (310, 0.028, "slow-osd"), (460, 0.5, "busy-osd"), (120, 0.06, "slow-osd")],
+    ids=["has more to do", "has as much to do", "has more, at any depth", "is slow"],
+)
+def test_an_osd_that_has_more_to_do_is_not_called_slow(writes: int, seconds: float, code: str) -> None:
+    """Its latency is that of a queue whose server is as fast as the others', but busier."""
+    more = OsdInterval(writes=writes, write_seconds=seconds)
+    findings = counted(
+        osd0=OsdInterval(writes=252, write_seconds=0.0126), osd1=OsdInterval(writes=345, write_seconds=0.01), osd2=more
+    )
+    assert [finding.code for finding in findings] == [code]
+
+
+def test_several_slow_osds_are_one_finding(golden: Golden) -> None:
+    alike, slow = OsdInterval(writes=100, write_seconds=0.002), OsdInterval(writes=90, write_seconds=0.012)
+    (finding,) = counted(osd0=alike, osd1=slow, osd2=alike, osd3=alike, osd10=slow)
+    assert (finding.code, finding.values["osds"]) == ("slow-osd", ("osd.1", "osd.10"))
+    golden.same(finding.text)
+
+
+def test_of_osds_that_take_longer_the_busy_ones_are_not_called_slow() -> None:
+    alike = {"writes": 252, "write_seconds": 0.01}
+    by_id = {f"osd{number}": OsdInterval(**alike) for number in range(5)}
+    busy, slow = OsdInterval(writes=460, write_seconds=0.028), OsdInterval(writes=120, write_seconds=0.06)
+    assert [finding.values["osd"] for finding in counted(**by_id, osd5=busy, osd6=slow)] == ["osd.6"]
+    (finding,) = counted(**by_id, osd5=busy, osd6=busy.model_copy(update={"writes": 480}))
+    assert (finding.code, finding.values["osd"]) == ("busy-osd", "osd.6")
+
+
+def test_an_osd_that_has_more_to_do_and_takes_longer_for_each_operation_is_slow() -> None:
+    alike = OsdInterval(writes=100, write_seconds=0.002)
+    (slow,) = counted(osd0=alike, osd1=alike, osd2=OsdInterval(writes=130, write_seconds=0.012))
+    assert slow.code == "slow-osd"
+
+
+def late(*osds: int, times: int = 8, number: int = 3) -> list[OsdSample]:
+    """Those of 20 s in which some OSDs answered late so many times."""
+
+    def of(osd: int, second: int) -> OsdInterval:
+        is_late = osd in osds and second < times
+        return OsdInterval(writes=9, write_seconds=0.01, answer_seconds=0.3 if is_late else 0.0)
+
+    return [sample(second, osds={str(osd): of(osd, second) for osd in range(number)}) for second in range(20)]
+
+
+def findings_of(samples: list[OsdSample]) -> list[Finding]:
+    osds = OsdsSoFar()
+    for one in samples:
+        osds.add(one)
+    return [*osds.findings()]
+
+
+def test_an_osd_that_answers_late_again_and_again_is_slow(golden: Golden) -> None:
+    """Operations that wait in the socket of an OSD that stands still are in no counter of it."""
+    (slow,) = findings_of(late(1))
+    assert (slow.code, slow.values["osd"]) == ("slow-osd", "osd.1")
+    golden.same(slow.text)
+
+
+def test_all_that_answer_late_again_and_again_are_named(golden: Golden) -> None:
+    (slow,) = findings_of(late(0, 1, number=4))
+    assert (slow.code, slow.values["osds"]) == ("slow-osd", ("osd.0", "osd.1"))
+    golden.same(slow.text)
+
+
+@pytest.mark.parametrize("samples", [late(0, 1, 2), late(0, 1), late(1, times=3), late()], ids=range(4))
+def test_most_that_answer_late_or_one_that_does_now_and_then_are_no_slow_osd(samples: list[OsdSample]) -> None:
+    assert findings_of(samples) == []
+
+
+def answering(*medians: float, seconds: int = 40) -> list[OsdSample]:
+    """OSDs whose answers are log-normal about these times, with one of 0.7 as the deviation of their logarithms."""
+    rng = np.random.default_rng(len(medians))
+
+    def took(middle: float) -> float:
+        answer = float(middle * np.exp(rng.normal(0, 0.7)))
+        return answer if answer >= 0.01 else 0.0
+
+    return [
+        sample(
+            second,
+            osds={
+                str(osd): OsdInterval(writes=9, write_seconds=0.01, answer_seconds=took(middle))
+                for osd, middle in enumerate(medians)
+            },
+        )
+        for second in range(seconds)
+    ]
+
+
+def test_beside_an_osd_that_has_more_to_do_another_one_may_be_slow() -> None:
+    busy = [OsdInterval(writes=460, write_seconds=0.028), *[OsdInterval(writes=300, write_seconds=0.011)] * 3]
+    samples = [
+        sample(at, osds={
+            str(osd): one.model_copy(update={"answer_seconds": 0.3 if osd == 3 and at % 2 else 0.0})
+            for osd, one in enumerate(busy)
+        })
+        for at in range(20)
+    ]  # fmt: skip
+    assert [finding.code for finding in findings_of(samples)] == ["busy-osd", "slow-osd"]
+
+
+@pytest.mark.parametrize("medians", [(0.002, 0.041, 0.001), (0.002, 0.041, 0.001, 0.002, 0.045)], ids=["one", "two"])
+def test_osds_behind_a_slow_link_are_slow_by_their_answers(medians: tuple[float, ...], golden: Golden) -> None:
+    """As a replica an OSD times a write from its receipt: the link is in no counter of it."""
+    (slow,) = findings_of(answering(*medians))
+    assert slow.values.get("osds", slow.values.get("osd")) == ("osd.1" if len(medians) == 3 else ("osd.1", "osd.4"))
+    golden.same(slow.text)
+
+
+@pytest.mark.parametrize(
+    "samples",
+    [
+        answering(0.009, 0.012, 0.008, 0.011),
+        answering(0.006, 0.024, 0.006),
+        answering(0.002, 0.041),
+        answering(0.002, 0.002, 0.041, 0.041),
+        answering(0.002, 0.002, 0.041, seconds=5),
+    ],
+    ids=["all take as long", "the others take as long now and then", "of two", "half", "few answers"],
+)
+def test_answers_that_do_not_stand_out_are_no_slow_osd(samples: list[OsdSample]) -> None:
+    assert findings_of(samples) == []
+
+
+def test_at_the_message_cap_answers_may_be_late() -> None:
+    capped = {"received": 900, "refused": 400}
+    samples = [
+        one.model_copy(update={"osds": {osd: of.model_copy(update=capped) for osd, of in one.osds.items()}})
+        for one in late(1)
+    ]
+    assert [finding.code for finding in findings_of(samples)] == ["message-cap"]
 
 
 def test_a_message_cap_that_holds_clients_back_is_a_finding() -> None:
@@ -126,3 +274,112 @@ def test_a_stall_while_an_osd_does_not_answer_has_that_cause(missing: tuple[str,
         course.osds(sample(second, missing=silent, interval_seconds=0.0 if len(silent) == 2 else 1.0))
     course.end("a", 30.0)
     assert cause_of(course) == cause
+
+
+def fallen(samples: Sequence[OsdSample], low: tuple[int, int] = (20, 60), to: int = 200) -> Course:
+    """A run of 60 s that falls from 1,000 to ``to`` IOPS for a time, and what its OSDs counted meanwhile."""
+    course = Course("iops", "fio", step=STEP)
+    course.cluster(ClusterSample(run=1, elapsed_seconds=0.0, phase="prepare", health="HEALTH_OK"))
+    for at, osds in enumerate(samples, 1):
+        ios = (to if low[0] < at <= low[1] else 1000) + at % 3
+        for node in ("a", None):
+            course.add(Sample(1, node, "p", "run", at, 1.0, None, Interval(ios, ios * 4096, ios, ios * 4096.0)))
+        course.osds(osds)
+        course.cluster(ClusterSample(run=1, elapsed_seconds=float(at), health="HEALTH_OK"))
+    course.end("a", 60.2)
+    return course
+
+
+def why(course: Course) -> Finding:
+    (finding,) = [one for one in course.findings() if one.code in ("collapse", "dip", "not-settled", "saw")]
+    return finding
+
+
+def four_osds(second: int, *, slow: Mapping[str, float] | None = None, **fields: object) -> OsdSample:
+    """What four OSDs counted in a second, some of them so many times slower."""
+    factors = {**dict.fromkeys("0123", 1.0), **(slow or {})}
+    osds = {
+        osd: OsdInterval(
+            writes=100, write_seconds=0.01 * max(factors.values()), subops=100, subop_seconds=0.01 * factor
+        )
+        for osd, factor in factors.items()
+    }
+    return OsdSample(run=1, elapsed_seconds=float(second), interval_seconds=1.0, osds=osds).model_copy(update=fields)
+
+
+@pytest.mark.parametrize("to", [200, 700], ids=["collapse", "not settled"])
+def test_a_fall_has_the_cause_that_its_osds_tell(to: int) -> None:
+    silent = [four_osds(at, missing=("1",) if at > 20 else ()) for at in range(1, 61)]
+    assert why(fallen(silent, to=to)).values["cause"] == "osd.1 did not answer"
+    capped = [sample(at, received=1000, refused=500 if at > 20 else 0) for at in range(1, 61)]
+    capped_course = fallen(capped, to=to)
+    assert why(capped_course).values["cause"] == "message cap reached"
+    assert "message-cap" in [finding.code for finding in capped_course.findings()]
+    slow = [four_osds(at, slow={"1": 10.0} if at > 20 else {}) for at in range(1, 61)]
+    finding = why(fallen(slow, to=to))
+    assert finding.values["cause"] == "operations of osd.1 took 10.0 times as long as at other times"
+    assert finding.cure == KINDS["slow-osd"].cure
+
+
+@pytest.mark.parametrize("low", [(20, 60), (30, 38)], ids=["collapse", "dip"])
+@pytest.mark.parametrize(
+    "always",
+    [
+        {"missing": ("1",)},
+        {"slow": {"1": 10.0}},
+        {"slow": {"0": 3.0, "1": 3.0, "2": 3.0, "3": 3.0}},
+        {"slow": {"1": 1.9}},
+    ],
+    ids=str,
+)
+def test_what_osds_did_all_the_time_or_all_of_them_or_a_little_is_no_cause(
+    low: tuple[int, int], always: dict[str, object]
+) -> None:
+    is_for_a_time = always in ({"slow": dict.fromkeys("0123", 3.0)}, {"slow": {"1": 1.9}})
+    samples = [
+        four_osds(at, **(always if not is_for_a_time or low[0] < at <= low[1] else {}))  # type: ignore[arg-type]
+        for at in range(1, 61)
+    ]
+    assert why(fallen(samples, low)).values["unexplained"] is True
+
+
+def test_a_message_cap_that_is_reached_all_the_time_is_beside_a_fall() -> None:
+    values = why(fallen([sample(at, refused=500) for at in range(1, 61)])).values
+    assert "cause" not in values
+    assert str(values["beside"]).startswith("('OSDs refused")
+
+
+def test_an_osd_that_becomes_slow_long_after_a_fall_is_no_cause_of_it() -> None:
+    late = [four_osds(at, slow={"1": 10.0} if at > 45 else {}) for at in range(1, 61)]
+    assert why(fallen(late)).values["unexplained"] is True
+    silent = [four_osds(at, missing=("1",) if at > 30 else ()) for at in range(1, 61)]
+    assert why(fallen(silent)).values["unexplained"] is True
+
+
+def test_an_osd_that_stands_again_and_again_explains_falls_and_rises() -> None:
+    """Its operations wait in its socket: only its answers about its counters come late, each time that it stands."""
+    course = Course("iops", "fio", step=STEP)
+    for at in range(1, 61):
+        stands = at % 6 < 2
+        ios = (200 if stands else 1000) + at % 5
+        for node in ("a", None):
+            course.add(Sample(1, node, "p", "run", at, 1.0, None, Interval(ios, ios * 4096, ios, ios * 4096.0)))
+        osds = four_osds(at).osds
+        late = osds["1"].model_copy(update={"answer_seconds": 0.5 if stands else 0.001})
+        course.osds(four_osds(at, osds={**osds, "1": late}))
+    course.end("a", 60.2)
+    saw = why(course)
+    assert (saw.code, saw.values["cause_code"]) == ("saw", "slow-osd")
+    assert "osd.1 was slow: it answered 20 of 60 requests for its counters" in saw.text
+
+
+def test_of_a_long_run_moments_are_known_less_exactly() -> None:
+    """Of 4,000 s four are one value."""
+    course = Course("iops", "fio", step=STEP)
+    for at in range(1, 4001):
+        ios = 1000 if at <= 2000 else 200
+        for node in ("a", None):
+            course.add(Sample(1, node, "p", "run", at, 1.0, None, Interval(ios, ios * 4096, ios, ios * 4096.0)))
+        course.osds(four_osds(at, missing=("1",) if at > 2006 else ()))
+    course.end("a", 4000.2)
+    assert why(course).values["cause"] == "osd.1 did not answer"

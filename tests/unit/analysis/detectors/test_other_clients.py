@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 
 from cephtui.analysis.detectors.incidents import Course
 from cephtui.analysis.detectors.other_clients import OtherOperations, operations_per_io
+from cephtui.ceph.images import ImageInfo
 from cephtui.models import ClusterSample, Interval, OsdSample, S3Place, Sample, Step
+from cephtui.models.metrics import COMMIT, FLUSH
 from tests.support.known import known
 from tests.support.plans import plan
 
 KIB = 1024
+IMAGE = ImageInfo("bench", "vm-100-disk-0", size=10 << 30, object_size=4 << 20)
 Rate = Callable[[float], float]
 """Operations a second at a moment."""
 
@@ -28,7 +31,12 @@ def own(second: float, iops: float, block: int = 4 * KIB, missing: tuple[str, ..
 
 def counted(second: float, operations: float, nbytes: float, **fields: object) -> OsdSample:
     sample = OsdSample(
-        run=1, elapsed_seconds=second, interval_seconds=1.0, writes=round(operations), write_bytes=round(nbytes)
+        run=1,
+        elapsed_seconds=second,
+        interval_seconds=1.0,
+        writes=round(operations),
+        write_bytes=round(nbytes),
+        operations_per_io=1.0,
     )
     return sample.model_copy(update=fields)
 
@@ -50,21 +58,31 @@ def followed(
     lag: float = 0.4,
     jitter: Callable[[], float] = lambda: 0.0,
     again: float = 1.0,
+    per_io: float = 1.0,
 ) -> tuple[OtherOperations, float | None]:
     """A run with these IOPS by second, each with its answer of the OSDs, and when other clients were first seen.
 
     Own figures come ``lag`` later than what OSDs count, which is up to ``jitter`` off; ``again`` is what is counted of
-    each own operation.
+    each own I/O, of which the run may have done ``per_io``.
     """
-    comparison, first = OtherOperations(1.0), None
+    comparison, first = OtherOperations(), None
     for second, iops in enumerate(rates, 1):
         foreign = others(second - 0.5)
         operations, nbytes = again * iops + foreign, again * iops * block + foreign * others_block
-        comparison.osds(counted(second + jitter(), operations, nbytes))
+        comparison.osds(counted(second + jitter(), operations, nbytes, operations_per_io=per_io))
         comparison.add(own(second + lag, iops, block))
         if comparison.now and first is None:
             first = float(second)
     return comparison, first
+
+
+def test_samples_of_an_earlier_cephtui_count_by_the_step() -> None:
+    comparison = OtherOperations(per_io_of_step=1.0)
+    for second in range(1, 31):
+        line = {"run": 1, "elapsed_seconds": second, "interval_seconds": 1.0, "writes": 900, "write_bytes": 900 * 4096}
+        comparison.osds(OsdSample.model_validate(line))
+        comparison.add(own(second + 0.4, 300, 4 * KIB))
+    assert comparison.now
 
 
 # ---------------------------------------------------------------------------------------------- what an I/O is
@@ -78,8 +96,10 @@ def followed(
         ("rbd:bench", ("bs=16M", "size=64M"), 4),
         ("rbd:bench", ("bs=24k", "size=64M"), 2),  # some cross two objects
         ("rbd:bench/vm-100-disk-0", ("rw=randread",), 1),
-        ("rbd:bench/vm-100-disk-0", ("rw=randwrite",), 2),  # it may have holes: then the object map changes too
+        ("rbd:bench/vm-100-disk-0", ("rw=randwrite",), 1),  # it was prefilled
         ("rbd:bench/vm-100-disk-0", ("rw=randread", "bs=1M"), 16),  # its objects may be smaller
+        ("krbd:bench", ("rw=randwrite",), 1),
+        ("rbd:bench", ("fsync=1",), 1),
         ("cephfs:/mnt/x", (), 1),
         ("cephfs:/mnt/x", ("direct=0",), None),
         ("cephfs:/mnt/x", ("fsync=1",), None),
@@ -88,6 +108,33 @@ def followed(
 def test_operations_of_an_io(target: str, options: tuple[str, ...], operations: float | None) -> None:
     step = plan("write-iops", target=target, options=options).steps[0]
     assert operations_per_io(step) == operations
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "image", "operations"),
+    [
+        ("rbd:bench/vm-100-disk-0", ("rw=randread", "bs=4M"), IMAGE, 1),
+        ("rbd:bench/vm-100-disk-0", ("rw=randread", "bs=1M"), replace(IMAGE, object_size=64 * KIB), 16),
+        ("rbd:bench", ("bs=4M",), replace(IMAGE, object_size=1 << 20), 4),
+        ("krbd:bench", ("bs=1M",), IMAGE, 1),
+        ("krbd:bench", ("bs=4M",), IMAGE, 4),  # the kernel may cut it
+        ("rbd:bench/vm-100-disk-0", ("rw=randread",), replace(IMAGE, parent="bench/base@snap"), None),
+        ("rbd:bench/vm-100-disk-0", ("rw=randwrite",), replace(IMAGE, parent="bench/base@snap"), 1),  # it was prefilled
+        ("rbd:bench", ("rw=randwrite",), replace(IMAGE, features=("layering", "journaling")), None),
+        ("rbd:bench/vm-100-disk-0", ("rw=randread",), replace(IMAGE, features=("journaling",)), 1),
+        ("rbd:bench/vm-100-disk-0", ("rw=randread",), replace(IMAGE, features=("striping",)), None),
+    ],
+)
+def test_an_image_tells_what_an_io_is(
+    target: str, options: tuple[str, ...], image: ImageInfo, operations: float | None
+) -> None:
+    step = plan("write-iops", target=target, options=options).steps[0]
+    assert operations_per_io(step, image) == operations
+
+
+def test_the_first_write_to_an_object_changes_the_object_map() -> None:
+    step = plan("write-iops", target="rbd:bench").steps[0]
+    assert operations_per_io(step.model_copy(update={"filled": False}), IMAGE) == 2
 
 
 def test_what_a_gateway_does_is_not_known(s3_step: Step) -> None:
@@ -123,6 +170,28 @@ def test_large_blocks_of_others_count_by_their_bytes() -> None:
     assert known(first) <= 16
 
 
+def test_small_ios_of_others_are_seen_beside_large_ones_of_the_run() -> None:
+    _, first = followed([100.0] * 30, between(9, 99, 5000.0), block=4 << 20)
+    assert known(first) <= 16
+    _, first = followed([100.0] * 30, between(9, 99, 5000.0), block=4 << 20, per_io=4.0)
+    assert known(first) <= 16, "the kernel may cut the I/Os of the run"
+
+
+def test_objects_that_the_run_makes_are_no_other_clients() -> None:
+    """The first write to an object changes the object map: at first each write, at the end none."""
+    assert followed([500.0] * 30, again=2.0, per_io=2.0)[1] is None
+    assert followed([500.0] * 30, again=1.0, per_io=2.0)[1] is None
+
+
+def test_flushes_of_the_run_are_no_operations_of_osds() -> None:
+    comparison = OtherOperations()
+    for second in range(1, 20):
+        comparison.osds(counted(second, 900.0, 900.0 * 4 * KIB))
+        flushed = Interval(300, 0, 300.0, None)
+        comparison.add(replace(own(second + 0.4, 300.0), other={FLUSH: flushed}))
+    assert known(comparison.now).iops == pytest.approx(585.0)
+
+
 def test_what_is_little_beside_the_run_is_not_told() -> None:
     assert followed([50.0] * 30, between(0, 99, 30.0), block=4 << 20)[1] is None
     assert followed([0.0] * 30, between(0, 99, 15.0))[1] is None
@@ -140,7 +209,7 @@ def test_a_run_of_which_not_all_is_known_is_not_compared() -> None:
         comparison.osds(counted(second, 1500.0, 1500.0 * 4 * KIB))
         comparison.add(own(second + 0.4, 500.0, missing=("b",)))
     assert comparison.now is None
-    unknown = OtherOperations(1.0)
+    unknown = OtherOperations()
     for second in range(1, 30):
         unknown.osds(counted(second, 1500.0, 1500.0 * 4 * KIB))
         flow = replace(known(own(second, 500.0).write), ios=None)
@@ -150,7 +219,7 @@ def test_a_run_of_which_not_all_is_known_is_not_compared() -> None:
 
 def test_answers_that_come_late_all_at_once_are_no_other_clients() -> None:
     """The console stands still for some seconds, and takes in all answers of that time after it."""
-    comparison = OtherOperations(1.0)
+    comparison = OtherOperations()
     for second in range(1, 40):
         comparison.osds(counted(21.0 if 14 < second <= 20 else second + 0.6, 500.0, 500.0 * 4 * KIB))
         comparison.add(own(second + 0.2, 500.0))
@@ -160,7 +229,7 @@ def test_answers_that_come_late_all_at_once_are_no_other_clients() -> None:
 
 def test_an_osd_that_answers_late_is_waited_for() -> None:
     """One of two OSDs does not answer every other second; its operations come with its next answer."""
-    comparison = OtherOperations(1.0)
+    comparison = OtherOperations()
     for second in range(1, 30):
         late = second % 2 == 1
         operations = 250.0 if late else 750.0
@@ -226,10 +295,12 @@ def state(second: float, rate: float = 0.0) -> ClusterSample:
     return ClusterSample(run=1, elapsed_seconds=second, health="HEALTH_OK", osds=3, client_bandwidth_bytes=rate)
 
 
-def course_of(others: Rate, *, osds: bool = True, pool_rate: float = 0.0) -> Course:
+def course_of(
+    others: Rate, *, osds: bool = True, pool_rate: float = 0.0, beside: Mapping[str, Interval] | None = None
+) -> Course:
     course = Course("iops", "fio", step=plan("write-iops", target="rbd:bench").steps[0])
     for second in range(1, 41):
-        sample = own(second, 500.0)
+        sample = replace(own(second, 500.0), other=beside or {})
         operations = 500.0 + others(second - 0.5)
         course.add(replace(sample, node="local"))
         course.add(sample)
@@ -252,3 +323,7 @@ def test_rates_of_the_pool_count_only_where_operations_are_not_known() -> None:
 
     assert "other-clients" not in codes(course_of(none, pool_rate=1e9))
     assert "other-clients" in codes(course_of(none, pool_rate=1e9, osds=False))
+    flushed = {name: Interval(500, 0, 500.0, None) for name in (FLUSH, COMMIT)}
+    assert "other-clients" in codes(course_of(none, pool_rate=1e9, osds=False, beside=flushed))
+    deleted = {"DELETE": Interval(500, 0, 500.0, None)}
+    assert "other-clients" not in codes(course_of(none, pool_rate=1e9, osds=False, beside=deleted))

@@ -22,7 +22,7 @@ from cephtui.models import HostNics, Run
 from cephtui.models.nodes import OsdRates
 from tests.support.golden import Golden
 from tests.unit.analysis.detectors.test_ceiling import CLUSTER, NIC, alone, benched, wrote
-from tests.unit.analysis.runs.test_links import GBIT, TRIANGLE, of_hosts, one_way
+from tests.unit.analysis.runs.test_links import GBIT, TRIANGLE, link_run, of_hosts, one_way
 
 BLOCKS = (4 << 20, 4096)
 DISKS = {"0": "pve1 sda", "1": "pve1 sdb", "2": "pve1 sdc"}
@@ -78,6 +78,10 @@ def test_the_nodes_to_which_a_link_is_missing() -> None:
     assert nodes_to_reach(records(*TRIANGLE[1:]), now()) == ["a"], "b to a was not measured"
     assert nodes_to_reach(records(), now()) == ["b", "c", "a"]
     assert nodes_to_reach(records(), now(hosts={"a": "pve1", "b": "pve1"})) == [], "of one host"
+    apart = now(disks={"0": "pve1 sda", "1": "pve3 sda"})
+    assert nodes_to_reach(records(*TRIANGLE), apart, "cluster") == ["c", "a"], "b has no OSDs"
+    own = [link_run(7, "a", "c", network="cluster"), link_run(8, "c", "a", network="cluster")]
+    assert nodes_to_reach(records(*own), apart, "cluster") == []
 
 
 def test_the_blocks_that_not_all_osds_have_written() -> None:
@@ -101,6 +105,11 @@ def test_only_what_is_missing_is_measured(capsys: pytest.CaptureFixture[str], go
         Part("latency", ({"runtime": 15},), ("rbd:bench",)),
         Part("osd-write", ({"block-size": "4M", "runtime": 15}, {"block-size": "4k", "runtime": 15}), ("*",), True),
     ]
+    of_own_network = now(disks={"0": "pve1 sda", "1": "pve2 sda"}, networks_apart=True)
+    assert next(parts_missing(records(*TRIANGLE), of_own_network, None)) == Part(
+        "network", ({"runtime": 3, "network": "cluster"},), ("b", "a"), True, ("a", "b")
+    )
+    assert list(parts_missing(records(*TRIANGLE, osds=(LARGE, SMALL)), now(networks_apart=True), None)) == []
     all_known = records(*TRIANGLE, osds=(LARGE, SMALL), latency=ONE)
     assert list(parts_missing(all_known, now(), None)) == []
     assert list(parts_missing(all_known, now(hosts={"pve1": "pve1"}), "rbd:bench")) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cephtui.analysis.detectors.rhythms import Rhythms, Saw
+from cephtui.analysis.detectors.rhythms import JOINED_SECONDS, Rhythms, Saw
 from tests.support.known import known
 
 
@@ -28,6 +28,17 @@ def test_a_saw_of_any_length_is_one(seconds: int) -> None:
     assert saw.period_seconds == pytest.approx(6.0, rel=0.05)
     assert [saw.low, saw.high] == pytest.approx([501, 998], abs=3)
     assert (saw.begun, saw.over) == (0.0, seconds if seconds % 60 >= 20 or seconds < 60 else seconds // 60 * 60)
+
+
+@pytest.mark.parametrize(("period", "seconds"), [(16, 60), (25, 120), (30, 120), (30, 600), (80, 480)])
+def test_a_slow_saw_is_seen_by_the_means_of_some_seconds(period: int, seconds: int) -> None:
+    rhythms = Rhythms(JOINED_SECONDS)
+    for second in range(seconds):
+        rhythms.add(second + 1.0, 500.0 + second % 3 if second % period < period / 2 else 1000.0 - second % 5)
+    saw = known(rhythms.saw())
+    assert saw.period_seconds == pytest.approx(period, rel=0.05)
+    assert [saw.low, saw.high] == pytest.approx([500, 1000], rel=0.1)
+    assert (saw.begun, saw.over) == (0.0, seconds)
 
 
 def test_most_windows_have_to_have_it() -> None:

@@ -302,7 +302,7 @@ def test_a_run_in_full_has_its_seconds() -> None:
     assert "standard deviation" not in drawn(run)
     seconds = {"metric": "iops", "count": 60, "least": 8100.0, "mean": 10_320.0, "greatest": 12_300.0, "stddev": 640.0}
     text = drawn(run.model_copy(update={"seconds": Seconds.model_validate(seconds)}))
-    assert "seconds     least 8.10k, greatest 12.3k, standard deviation 640 (6.2 %)" in text
+    assert "seconds     IOPS from 8.10k to 12.3k, standard deviation 640 (6.2 %)" in text
 
 
 def test_a_run_without_them_is_as_it_was(demo_session: Path) -> None:

@@ -18,7 +18,17 @@ from cephtui.analysis.verdicts.conclusion import judge_sides
 from cephtui.analysis.views.matrix import matrix_of
 from cephtui.cli.commands.show import show_saved
 from cephtui.cli.emit import Output
-from cephtui.models import Ceiling, ClusterLink, HostNics, NodeEnvironment, NodeResult, Run, Summary, Total
+from cephtui.models import (
+    Ceiling,
+    ClusterEnvironment,
+    ClusterLink,
+    HostNics,
+    NodeEnvironment,
+    NodeResult,
+    Run,
+    Summary,
+    Total,
+)
 from cephtui.models.findings.client import NETWORK_UNKNOWN
 from cephtui.models.metrics import BY_NAME
 from cephtui.reports.blocks import Block, Table, Text, plain_text
@@ -256,6 +266,24 @@ def test_the_copies_pass_the_cluster_network_where_there_is_one() -> None:
     assert "pve2 sends in the cluster network: 100 Mbit/s as measured" in network.basis
 
 
+def test_a_host_has_as_much_of_the_data_as_of_the_pgs_whatever_the_number_of_its_osds() -> None:
+    """Four small disks on one host take as much as one large disk on each of the others."""
+    pgs = {"0": 8, "1": 8, "2": 8, "3": 8, "4": 32, "5": 32}
+    disks = {osd: f"pve{max(1, int(osd) - 2)}.example.net sd{osd}" for osd in pgs}
+    unequal = CLUSTER.model_copy(
+        update={"osds_by_host": {"pve1": 4, "pve2": 1, "pve3": 1}, "pgs_by_osd": pgs, "disk_by_osd": disks}
+    )
+    slow, fast = one_way(1, "pve1", "pve2", 0.1 * GBIT), one_way(2, "pve3", "pve2", 0.5 * GBIT)
+
+    def network(cluster: ClusterEnvironment) -> Ceiling:
+        outside = wrote(9, bandwidth=5e6, environment=on(NIC, "client"), nodes=nodes("client"), cluster=cluster)
+        return of_network(outside, slow, fast)
+
+    assert network(unequal).at_most == pytest.approx(0.1 * GBIT * 3 / 2), "it sends the copies of a third"
+    unknown = unequal.model_copy(update={"disk_by_osd": {**disks, "5": "elsewhere sda"}})
+    assert network(unknown).at_most == pytest.approx(0.1 * GBIT * 3 / 4), "of four sixths, by the number of OSDs"
+
+
 # ---------------------------------------------------------------------------------------------- which link counts
 
 
@@ -277,7 +305,11 @@ def kept_link(rate: float, ago: timedelta, nics: HostNics | None = None, **field
 
 HOUR = timedelta(hours=1)
 NICS = nics_of(NIC)
+assert NICS
 CHANGED = HostNics(bits_per_second={"bond0": 1_000_000_000})
+SHAPED = NICS.model_copy(update={"shaping": {"bond0": "tbf rate 80Mbit"}})
+ELSEWHERE = NICS.model_copy(update={"networks": {"eno1": "0a1b2c3d", "bond0": "86f91c53"}})
+UNPLACED = NICS.model_copy(update={"networks": {}})
 
 
 def both_known(**changes: Any) -> Run:
@@ -317,14 +349,34 @@ def test_what_a_host_sends_is_what_it_sent_when_that_was_last_measured() -> None
         (kept_link(GBIT, 1000 * HOUR, CHANGED), False),
         (kept_link(GBIT, 1000 * HOUR, NICS, destination_nics=None), False),
         (kept_link(GBIT, HOUR, NICS, destination_nics=CHANGED), False),
+        (kept_link(GBIT, HOUR, ELSEWHERE), False),
+        (kept_link(GBIT, HOUR, UNPLACED), True),
+        (kept_link(GBIT, 1000 * HOUR, UNPLACED), False),
+        (kept_link(GBIT, HOUR, SHAPED), False),
+        (kept_link(GBIT, HOUR, NICS, destination_nics=SHAPED), False),
     ],
-    ids=["fresh", "old", "same NICs", "NIC changed", "old, NIC changed", "old, one end unknown", "other end changed"],
-)
+    ids=["fresh", "old", "same NICs", "NIC changed", "old, NIC changed", "old, one end unknown", "other end changed",
+         "other networks", "networks unknown", "old, networks unknown", "limit gone", "limit of the other end gone"],
+)  # fmt: skip
 def test_a_link_is_valid_for_a_day_or_with_the_same_nics(link: ClusterLink, is_valid: bool, golden: Golden) -> None:
     network = of_network(both_known(), links=[link])
     assert (network.at_most == pytest.approx(0.75 * GBIT)) is is_valid
     assert ("NIC 10.0 Gbit/s" in network.basis) is not is_valid
     golden.same(network.basis)
+
+
+def test_a_link_counts_under_the_limit_of_tc_that_it_was_measured_under(golden: Golden) -> None:
+    now = NIC.model_copy(update={"nic_shaping": {"bond0": "tbf rate 80Mbit"}})
+    limited = wrote(9, bandwidth=5e6, environment=on(now, "pve1", "pve2"))
+    measured = kept_link(0.08 * GBIT, HOUR, SHAPED)
+    assert of_network(limited, links=[measured]).at_most == pytest.approx(0.75 * 0.08 * GBIT)
+    for other in (kept_link(GBIT, HOUR, NICS), kept_link(GBIT, 25 * HOUR, SHAPED)):
+        assert "NIC 10.0 Gbit/s" in of_network(limited, links=[other]).basis
+    alone = wrote(9, bandwidth=5e6)
+    of_other_end = kept_link(0.08 * GBIT, 0.5 * HOUR, NICS, destination_nics=SHAPED)
+    assert of_network(alone, links=[of_other_end]).at_most == pytest.approx(0.75 * 0.08 * GBIT)
+    later = of_other_end.model_copy(update={"measured_at": of_other_end.measured_at - HOUR})
+    golden.same(of_network(alone, links=[later]).basis)
 
 
 def test_a_host_that_is_not_in_the_run_may_have_another_nic_a_day_later() -> None:

@@ -18,7 +18,7 @@ def noisy(levels: list[float], seed: int = 1) -> list[float]:
 
 
 @pytest.mark.parametrize(
-    ("period", "share"), [(2.0, 0.5), (3.0, 0.34), (4.5, 0.5), (7.3, 0.4), (10.0, 0.2), (12.0, 0.6)]
+    ("period", "share"), [(2.0, 0.5), (3.0, 0.34), (4.5, 0.5), (7.3, 0.4), (10.0, 0.2), (12.0, 0.6), (20.0, 0.5)]
 )
 def test_the_period_and_what_is_low(period: float, share: float) -> None:
     low = [at / period % 1 < share for at in range(60)]
@@ -39,6 +39,11 @@ def test_without_noise_the_strength_has_no_bound() -> None:
 @pytest.mark.parametrize("length", [1, 3, 6])
 def test_what_falls_once_has_no_rhythm(begun: int, length: int) -> None:
     assert rhythm_of(noisy([-0.7 if begun <= at < begun + length else 0.0 for at in range(30)])) is None
+
+
+@pytest.mark.parametrize("length", [3, 6, 12])
+def test_what_falls_twice_has_none(length: int) -> None:
+    assert rhythm_of(noisy([-0.7 if at % 30 >= 30 - length else 0.0 for at in range(60)])) is None
 
 
 def test_a_step_and_a_slope_have_none() -> None:

@@ -109,6 +109,7 @@ FREE = {
         "Run.cephtui_version",
         "Run.user",
         "Ceiling.basis",
+        "Ceiling.not_measured",
         "Finding.text",
         "Finding.label",
         "Finding.values value",
@@ -125,8 +126,14 @@ FREE = {
     *(f"ClusterEnvironment.{name} {part}" for name in ("pool_settings", "config") for part in ("key", "value")),
     *(f"NodeEnvironment.{name}" for name in ("os", "kernel", "cpu", "tools value", "missing", "filesystem", "device")),
     *(f"NodeEnvironment.{name} key" for name in ("nic_bits_per_second", "nic_mtu", "settings")),
+    *(f"NodeEnvironment.{name} {part}" for name in ("nic_networks", "nic_shaping") for part in ("key", "value")),
     *("NodeEnvironment.settings value", "NodeResult.error", "NodeResult.command", "DiskUse.name"),
-    *("MachineUse.nic_drops key", "MachineUse.nic_errors key", "MachineUse.disk_busy_ratio key"),
+    *(
+        "MachineUse.nic_packets key",
+        "MachineUse.nic_drops key",
+        "MachineUse.nic_errors key",
+        "MachineUse.disk_busy_ratio key",
+    ),
     "MachineUse.kernel_errors",
     *(
         "JobResult.job",

@@ -17,8 +17,8 @@ from rich.style import Style
 from textual.color import Color
 from textual.pilot import Pilot
 
-from cephtui.models import JobResult, NameKind, Node, NodeResult, Run, Summary
-from cephtui.reports.masking.mask import WORDS, Mask, masked, names_in
+from cephtui.models import JobResult, NameKind, Node, NodeEnvironment, NodeResult, Run, Summary
+from cephtui.reports.masking.mask import WORDS, Mask, anonymous, masked, names_in
 from cephtui.sessions import demo, store
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.screens.replay import ReplayScreen
@@ -216,6 +216,12 @@ def test_a_host_has_several_names() -> None:
     assert "pve1" not in hidden
     assert "/k/r" not in hidden
     assert masked("local", names_in([Node(name="local")])) == "local"
+
+
+def test_networks_that_could_be_guessed_are_left_out() -> None:
+    node = NodeEnvironment(nic_mtu={"eth0": 1500}, nic_networks={"eth0": "0f3a9c21"})
+    hidden = anonymous(node, Mask({}))
+    assert (hidden.nic_networks, set(hidden.nic_mtu.values())) == ({}, {1500})
 
 
 LETTERS = string.ascii_lowercase + string.digits + "-._"

@@ -285,6 +285,7 @@ def test_a_run_without_a_cluster_takes_one_line() -> None:
         ({"filesystem": "xfs"}, {"pve1 filesystem": ("-", "xfs")}),
         ({"device": "/dev/sdb"}, {"pve1 device": ("-", "/dev/sdb")}),
         ({"nic_bits_per_second": {"eth0": 10**10}}, {"pve1 nic eth0": ("-", "10.0 Gbit/s")}),
+        ({"nic_shaping": {"eth0": "tbf rate 80Mbit"}}, {"pve1 tc eth0": ("-", "tbf rate 80Mbit")}),
         ({"tools": {"fio": "fio-3.33", "ceph": "v", "rados-bench": "v"}}, {"pve1 ceph": ("-", "v")}),
         ({"tools": {"fio": "fio-3.33", "rados-bench": "another that did not run"}}, {}),
         ({"load_1m": 7.5}, {}),

@@ -46,8 +46,15 @@ def osd(share: float, seconds: float, refused: int = 0) -> OsdResult:
 def test_a_run_in_full_has_its_osds(golden: Golden) -> None:
     slow = Finding(code="slow-osd", text="osd.11 was slow", values={"osd": "osd.11"})
     run = recorded(osds={"0": osd(0.64, 0.0093), "11": osd(0.36, 0.084, 20_000)}, findings=(slow,))
-    golden.same(text_of(draw([*osd_blocks(run)])))
-    assert [*osd_blocks(recorded())] == []
+    golden.same(text_of(draw([*osd_blocks({"": run})])))
+    assert osd_blocks({"": recorded()}) == ()
+
+
+def test_each_osd_of_a_finding_is_marked() -> None:
+    slow = Finding(code="slow-osd", text="osd.0, osd.11 were slow", values={"osds": ("osd.0", "osd.11")})
+    run = recorded(osds={name: osd(0.3, 0.0093) for name in ("0", "5", "11")}, findings=(slow,))
+    lines = text_of(draw([*osd_blocks({"": run})])).splitlines()
+    assert [line.split()[0] for line in lines if "▼ slow" in line] == ["osd.0", "osd.11"]
 
 
 # ---------------------------------------------------------------------------------------------- jobs

@@ -23,10 +23,11 @@ import pytest
 from click.testing import CliRunner, Result
 from markdown_it import MarkdownIt
 
+from cephtui.analysis.runs.batches import name_of
 from cephtui.analysis.verdicts.conclusion import ConclusionTerms, conclude
 from cephtui.analysis.verdicts.versus import WholeSession, versus
 from cephtui.cli.verbs import cli
-from cephtui.models import Finding, Mark, Summary
+from cephtui.models import Ceiling, Finding, Mark, Summary
 from cephtui.models.findings import KINDS
 from cephtui.models.study import CHECK, CheckGoal, SavedStudy
 from cephtui.printable import printable
@@ -245,8 +246,18 @@ def test_digests_are_those_of_sha256sum(demo_session: Path) -> None:
 def test_ceilings_are_those_of_the_last_run_of_each_side(demo_session: Path) -> None:
     (ceilings,) = tables(document(recorded(demo_session)), "Ceilings")
     assert [row[:4] for row in ceilings.texts] == [("demo/9", "depth", "11 %", "write IOPS")]
-    assert ceilings.texts[0][5].startswith("at most ")
-    assert "none known: " in markdown_of(document(material()))
+    assert ceilings.texts[0][5].startswith("about ")
+
+
+def test_a_ceiling_that_is_not_known_says_why_and_is_not_said_to_be_unmeasured() -> None:
+    value = material()
+    known = {"direction": "write", "metric": "iops", "measured": 1.0}
+    why = Ceiling.model_validate({"limit": "network", "at_most": None, "basis": "not known: a link of May", **known})
+    names = [name_of(run) for run in value.runs[:3]]
+    of = document(replace(value, ceilings={names[0]: (why,), **dict.fromkeys(names[1:], ())}))
+    (section,) = [section for section in of.sections if section.title == "Ceilings"]
+    depth = "none known; depth: first measure the same with one I/O in flight in this session"
+    assert section.blocks == (Items(("tuning/1: network: not known: a link of May", f"tuning/1-3: {depth}")),)
 
 
 def test_a_study_of_a_suite_begins_with_its_matrix(tmp_path: Path) -> None:
