@@ -144,7 +144,8 @@ def start_osd(lab: Lab, osd: int) -> None:
         return all_serve(lab)
 
     before = up_from()
-    lab.on("ceph", "ceph-osd", "--conf", lab.ceph_conf, "--id", str(osd))
+    start = partial(lab.on, "ceph", "ceph-osd", "--conf", lab.ceph_conf, "--id", str(osd))
+    wait_for(lambda: not start().returncode, 30, f"the disk of osd.{osd}")  # who was just killed may have it still
     wait_for(lambda: up_from() not in (0, before), 60, f"the start of osd.{osd}", lambda: str(lab.ceph("status")))
     wait_for(partial(still, serve, 2.0), 90, "PGs that serve again", lambda: str(lab.ceph("status")))
 
