@@ -31,6 +31,8 @@ _MORE, _SLOWER = 1.1, 1.5
 is estimated, is longer than theirs by that."""
 _LATE_SECONDS, _LATE_LEAST = 0.1, 4
 """Answers that take so long are late, and so many are no accident."""
+_BEHIND_ALL = 1.5
+"""An answer is late only if it takes so many times as long as all I/Os in flight, if they were before it, do."""
 _LATE_SHARE, _OTHERS_LATE = 0.2, 0.05
 """The share of late answers from which on an OSD is slow, and that of every other OSD at most."""
 _AT_ONCE_SECONDS, _KEPT_SECONDS, _KEPT_SHARE = 0.004, 0.01, 0.1
@@ -55,8 +57,6 @@ class _Sums:
     received: int = 0
     refused: int = 0
     answers: int = 0
-    late: int = 0
-    """Answers that were late."""
     took: Counter[float] = field(default_factory=Counter)
     """How many answers took how many seconds, with two digits; 0 where they came at once."""
 
@@ -70,7 +70,6 @@ class _Sums:
         self.received += interval.received
         self.refused += interval.refused
         self.answers += 1
-        self.late += interval.answer_seconds >= _LATE_SECONDS
         self.took[float(f"{interval.answer_seconds:.1e}")] += 1
 
     @property
@@ -78,10 +77,9 @@ class _Sums:
         """Operations as a primary and as a replica."""
         return self.operations + self.subops
 
-    @property
-    def is_late(self) -> bool:
-        """Whether it answered late again and again."""
-        return self.late >= max(_LATE_LEAST, _LATE_SHARE * self.answers)
+    def late(self, least_seconds: float) -> int:
+        """How many answers took so long."""
+        return sum(answers for seconds, answers in self.took.items() if seconds >= least_seconds)
 
     @property
     def answer_seconds(self) -> float:
@@ -208,17 +206,25 @@ class OsdsSoFar:
 
     def _late(self) -> Finding | None:
         """Up to half of the OSDs that answered late again and again, as no other did; at the message cap each may."""
-        late = [osd for osd, sums in self._by_osd.items() if sums.is_late]
-        prompt = [sums for sums in self._by_osd.values() if not sums.is_late]
-        are_prompt = all(sums.late <= _OTHERS_LATE * sums.answers for sums in prompt)
-        if not (0 < len(late) <= len(prompt) and are_prompt) or len(self._by_osd) < LEAST or self._held:
+        counts = {osd: (sums.late(self._late_seconds(sums)), sums.answers) for osd, sums in self._by_osd.items()}
+        late = [osd for osd, (count, answers) in counts.items() if count >= max(_LATE_LEAST, _LATE_SHARE * answers)]
+        prompt = [count <= _OTHERS_LATE * answers for osd, (count, answers) in counts.items() if osd not in late]
+        if not (0 < len(late) <= len(prompt) and all(prompt)) or len(counts) < LEAST or self._held:
             return None
         return _slow_osds(
             tuple(f"osd.{osd}" for osd in sorted(late, key=_by_number)),
-            late=sum(self._by_osd[osd].late for osd in late),
-            answers=sum(self._by_osd[osd].answers for osd in late),
-            late_seconds=_LATE_SECONDS,
+            late=sum(counts[osd][0] for osd in late),
+            answers=sum(counts[osd][1] for osd in late),
+            late_seconds=max(self._late_seconds(self._by_osd[osd]) for osd in late),
         )
+
+    def _late_seconds(self, sums: _Sums) -> float:
+        """How long an answer of an OSD takes that is late, whatever the run has in flight."""
+        in_flight = _in_flight(self._step) if self._step else None
+        if not in_flight or not sums.received:
+            return _LATE_SECONDS
+        at_once = min(in_flight, self._cap or in_flight)
+        return max(_LATE_SECONDS, _BEHIND_ALL * at_once * self._seconds / sums.received)
 
     def _far(self) -> Finding | None:
         """OSDs whose answers take far longer than those of the others, as over a slow link; fewer than half of all."""
@@ -226,11 +232,11 @@ class OsdsSoFar:
         if len(seconds) < LEAST or self._held:
             return None
         middle = median(seconds.values())
-        usual = _MORE * max(1.0, median(sums.work for sums in self._by_osd.values()))
+        usual = _MORE * max(1.0, median(sums.received for sums in self._by_osd.values()))
         far = [
             osd
             for osd in sorted(seconds, key=_by_number)
-            if seconds[osd] >= _FAR * middle and self._by_osd[osd].work <= usual  # else they wait behind its work
+            if seconds[osd] >= _FAR * middle and self._by_osd[osd].received <= usual  # else they wait behind others
         ]
         if not far:
             return None

@@ -9,12 +9,13 @@ import pytest
 
 from cephtui.analysis.detectors.incidents import Course
 from cephtui.analysis.detectors.osds import OsdsSoFar
-from cephtui.models import ClusterSample, Finding, Interval, OsdInterval, OsdSample, Sample
+from cephtui.models import ClusterSample, Finding, Interval, OsdInterval, OsdSample, Sample, Step
 from cephtui.models.findings import KINDS
 from tests.support.golden import Golden
 from tests.support.plans import plan
 
 STEP = plan("write-iops", target="rbd:bench", nodes=("a", "b", "c")).steps[0]
+SHALLOW = plan("write-iops", target="rbd:bench", options=("iodepth=8", "numjobs=1")).steps[0]
 
 
 def sample(second: float, received: int = 1000, refused: int = 0, **fields: object) -> OsdSample:
@@ -202,6 +203,15 @@ def test_answers_that_do_not_stand_out_are_no_slow_osd(samples: list[OsdSample])
     assert findings_of(samples) == []
 
 
+@pytest.mark.parametrize(("step", "codes"), [(STEP, []), (SHALLOW, ["slow-osd"]), (None, ["slow-osd"])])
+def test_answers_that_wait_behind_all_that_is_in_flight_are_not_late(step: Step | None, codes: list[str]) -> None:
+    osds = OsdsSoFar(step)
+    for one in late(1, times=20):
+        received = {osd: of.model_copy(update={"received": 900 + 900 * (osd == "1")}) for osd, of in one.osds.items()}
+        osds.add(one.model_copy(update={"osds": received, "message_cap": None}))
+    assert [finding.code for finding in osds.findings()] == codes
+
+
 def test_at_the_message_cap_answers_may_be_late() -> None:
     capped = {"received": 900, "refused": 400}
     samples = [
@@ -358,7 +368,7 @@ def test_an_osd_that_becomes_slow_long_after_a_fall_is_no_cause_of_it() -> None:
 
 def test_an_osd_that_stands_again_and_again_explains_falls_and_rises() -> None:
     """Its operations wait in its socket: only its answers about its counters come late, each time that it stands."""
-    course = Course("iops", "fio", step=STEP)
+    course = Course("iops", "fio", step=SHALLOW)
     for at in range(1, 61):
         stands = at % 6 < 2
         ios = (200 if stands else 1000) + at % 5
