@@ -31,8 +31,9 @@ _MORE, _SLOWER = 1.1, 1.5
 is estimated, is longer than theirs by that."""
 _LATE_SECONDS, _LATE_LEAST = 0.1, 4
 """Answers that take so long are late, and so many are no accident."""
-_BEHIND_ALL = 1.5
-"""An answer is late only if it takes so many times as long as all I/Os in flight, if they were before it, do."""
+_BEHIND_ALL, _AT_ONCE = 1.5, 0.3
+"""An answer is late only if it takes so many times as long as all I/Os in flight, if they were before it, do. Those of
+an OSD that has more to do than others wait behind that; of one that stands now and then so many come at once."""
 _LATE_SHARE, _OTHERS_LATE = 0.2, 0.05
 """The share of late answers from which on an OSD is slow, and that of every other OSD at most."""
 _AT_ONCE_SECONDS, _KEPT_SECONDS, _KEPT_SHARE = 0.004, 0.01, 0.1
@@ -207,7 +208,12 @@ class OsdsSoFar:
     def _late(self) -> Finding | None:
         """Up to half of the OSDs that answered late again and again, as no other did; at the message cap each may."""
         counts = {osd: (sums.late(self._late_seconds(sums)), sums.answers) for osd, sums in self._by_osd.items()}
-        late = [osd for osd, (count, answers) in counts.items() if count >= max(_LATE_LEAST, _LATE_SHARE * answers)]
+        late = [
+            osd
+            for osd, (count, answers) in counts.items()
+            if count >= max(_LATE_LEAST, _LATE_SHARE * answers)
+            and (self._by_osd[osd].received <= self._usual() or self._by_osd[osd].took[0.0] >= _AT_ONCE * answers)
+        ]
         prompt = [count <= _OTHERS_LATE * answers for osd, (count, answers) in counts.items() if osd not in late]
         if not (0 < len(late) <= len(prompt) and all(prompt)) or len(counts) < LEAST or self._held:
             return None
@@ -217,6 +223,10 @@ class OsdsSoFar:
             answers=sum(counts[osd][1] for osd in late),
             late_seconds=max(self._late_seconds(self._by_osd[osd]) for osd in late),
         )
+
+    def _usual(self) -> float:
+        """As many messages are received by an OSD that has no more to do than others."""
+        return _MORE * max(1.0, median(sums.received for sums in self._by_osd.values()))
 
     def _late_seconds(self, sums: _Sums) -> float:
         """How long an answer of an OSD takes that is late, whatever the run has in flight."""
@@ -232,7 +242,7 @@ class OsdsSoFar:
         if len(seconds) < LEAST or self._held:
             return None
         middle = median(seconds.values())
-        usual = _MORE * max(1.0, median(sums.received for sums in self._by_osd.values()))
+        usual = self._usual()
         far = [
             osd
             for osd in sorted(seconds, key=_by_number)

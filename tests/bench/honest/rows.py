@@ -163,6 +163,7 @@ def _slow_lab(*options: str) -> Iterator[Lab]:
     others, and the OSD with them.
     """
     with temporary_lab(*options) as lab:
+        lab.ceph("balancer", "off")  # it moves data minutes after an OSD was out
         lab.ceph("config", "set", "osd", "ms_async_op_threads", "1")
         for osd in OSDS:
             kill_osd(lab, osd)

@@ -203,11 +203,23 @@ def test_answers_that_do_not_stand_out_are_no_slow_osd(samples: list[OsdSample])
     assert findings_of(samples) == []
 
 
-@pytest.mark.parametrize(("step", "codes"), [(STEP, []), (SHALLOW, ["slow-osd"]), (None, ["slow-osd"])])
-def test_answers_that_wait_behind_all_that_is_in_flight_are_not_late(step: Step | None, codes: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("step", "more", "times", "codes"),
+    [
+        (STEP, 2, 20, []),  # as many I/Os in flight take longer
+        (SHALLOW, 2, 20, []),
+        (SHALLOW, 2, 8, ["slow-osd"]),  # the others came at once: it stands now and then
+        (SHALLOW, 1, 20, ["slow-osd"]),
+        (None, 1, 20, ["slow-osd"]),
+    ],
+)
+def test_answers_that_wait_behind_the_work_of_an_osd_are_not_late(
+    step: Step | None, more: int, times: int, codes: list[str]
+) -> None:
     osds = OsdsSoFar(step)
-    for one in late(1, times=20):
-        received = {osd: of.model_copy(update={"received": 900 + 900 * (osd == "1")}) for osd, of in one.osds.items()}
+    for one in late(1, times=times):
+        busier = {"0": 900, "1": 900 * more, "2": 900}
+        received = {osd: of.model_copy(update={"received": busier[osd]}) for osd, of in one.osds.items()}
         osds.add(one.model_copy(update={"osds": received, "message_cap": None}))
     assert [finding.code for finding in osds.findings()] == codes
 
