@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from cephtui import units
+from cephtui.analysis.detectors.machine import OWN
 from cephtui.analysis.detectors.network import VALID_FOR, limited_by_network, links_before, network_limit
 from cephtui.analysis.detectors.osd_limit import limited_by_osds, osd_limit, rates_before
 from cephtui.analysis.runs.batches import measured, name_of, node_names
@@ -28,8 +29,6 @@ from cephtui.tools import TOOLS
 from cephtui.tools.load import Load
 
 _OF_CLIENTS: tuple[Limit, ...] = ("depth", "client CPU")
-_MOSTLY = 0.5
-"""The benchmark's share of what the CPUs of a node were busy with from which on it is the client that they limit."""
 _SEEK_SECONDS = 0.001
 """How long a disk that rotates is busy with a request at least; virtual disks say that they rotate, too."""
 _LENGTHS = ("runtime", "ramp_time", "time_based")
@@ -305,7 +304,7 @@ def _client_cpu(run: Run) -> Iterator[Ceiling]:
         own = busiest.machine.cpu_own_ratio if busiest.machine else None
         with_own = "" if own is None else f", {100 * own:.0f} % with the benchmark"
         most, basis = busy, f"all CPUs of {busiest.node} together were {100 * busy:.0f} % busy{with_own}"
-        limit = "client CPU" if own is not None and own >= _MOSTLY * busy else "CPU"
+        limit = "client CPU" if own is not None and own >= OWN * busy else "CPU"
     yield from _of_use(run, limit, most, basis)
 
 

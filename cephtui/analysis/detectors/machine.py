@@ -30,7 +30,7 @@ from cephtui.models.findings.machine import (
 LEAST_SECONDS = 4.0
 """A shorter stretch is an accident of every machine."""
 _STRETCHES_MOST = 12
-_FULL, _TAKEN, _OWN = 0.95, 0.2, 0.5
+_FULL, _TAKEN, OWN = 0.95, 0.2, 0.5
 """CPUs that are so busy have no time to spare; so much of it, taken by others, is missing; so much is the most part."""
 _STEAL, _HEAVY_STEAL, _LOST = 0.05, 0.2, 0.01
 """Steal that counts; that counts however short it is; else the least share of the whole run's CPU time."""
@@ -327,7 +327,7 @@ def _rounded(use: MachineUse) -> MachineUse:
 def _client_cpu(name: str, measured: Timed) -> Iterator[Finding]:
     use = measured.use
     busy, own = use.cpu_busy_ratio or 0.0, use.cpu_own_ratio or 0.0
-    is_own = own >= _OWN * busy and (use.cpu_others_ratio or 0.0) < _TAKEN
+    is_own = own >= OWN * busy and (use.cpu_others_ratio or 0.0) < _TAKEN
     if measured.seconds >= LEAST_SECONDS and busy >= _FULL and is_own and (use.cpu_steal_ratio or 0.0) < _STEAL:
         yield CLIENT_CPU.found(node=name, busy_ratio=round(busy, 4), own_ratio=round(own, 4))
 

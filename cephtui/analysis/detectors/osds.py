@@ -14,7 +14,7 @@ from cephtui.analysis.detectors.slowest import LEAST, OsdLatencies
 from cephtui.analysis.runs.facts import load_of
 from cephtui.models import Finding, OsdInterval, OsdResult, OsdSample, Step
 from cephtui.models.findings.cluster import BUSY_OSD, MESSAGE_CAP, OSD_COUNTERS, SLOW_OSD
-from cephtui.models.findings.kind import Value
+from cephtui.models.findings.kind import Value, named
 from cephtui.printable import listed
 
 _ROUND_SECONDS = 1.0
@@ -309,8 +309,7 @@ def _fill(spans: Sequence[tuple[float, float]], begun: float, over: float, lag: 
 
 def _slow_osds(osds: tuple[str, ...], **values: Value) -> Finding:
     """``slow-osd`` of one or several."""
-    is_one = len(osds) == 1
-    return SLOW_OSD.found(osd=osds[0] if is_one else None, osds=None if is_one else osds, **values)
+    return SLOW_OSD.found(**named(osds, "osd", "osds"), **values)
 
 
 def _extend(spans: list[tuple[float, float]], begun: float, over: float) -> None:

@@ -19,6 +19,7 @@ from cephtui.analysis.statistics.ratio import Better
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterSample, Finding, NodeResult, Run
 from cephtui.models.findings.client import SLOW_NODE
+from cephtui.models.findings.kind import Value, named
 from cephtui.models.metrics import Metric
 
 LEAST = 3
@@ -276,15 +277,8 @@ class NodeRates:
         rates = {node: [rate or 0.0 for rate in curve.values()] for node, curve in self._curves.items()}
         if not (slow := slow_nodes(rates)):
             return None
-        is_one = len(slow.names) == 1
-        return SLOW_NODE.found(
-            node=slow.names[0] if is_one else None,
-            slow_nodes=None if is_one else slow.names,
-            figure=metric.title,
-            rate=slow.figure,
-            others=slow.others,
-            nodes=len(rates),
-        )
+        values: dict[str, Value | None] = {"figure": metric.title, "rate": slow.figure, "others": slow.others}
+        return SLOW_NODE.found(**named(slow.names, "node", "slow_nodes"), **values, nodes=len(rates))
 
 
 class OsdLatencies:

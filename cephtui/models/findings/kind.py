@@ -140,6 +140,11 @@ def worded(template: str, values: Values) -> str:
     return _WORDS.vformat(template, (), values)
 
 
+def named(names: tuple[str, ...], one: str, several: str) -> dict[str, Value | None]:
+    """Values of a finding that ``names_in`` reads: ``one`` where one thing is meant, else ``several``."""
+    return {one: names[0]} if len(names) == 1 else {several: names}
+
+
 def names_in(values: Values, one: str, several: str) -> tuple[str, ...]:
     """The names of what is meant, by the value ``one``, or by ``several``, a tuple."""
     return tuple(map(str, values[several] if several in values else [values[one]]))

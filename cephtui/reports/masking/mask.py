@@ -254,10 +254,9 @@ _OF_EXPECTED = ("expectation", "given")
 _OF_CEILINGS = ("limit", "metric")
 _OWN_WORDS = frozenset({*_OF_RUNS, *_OF_VERDICTS, *_OF_EXPECTED, *_OF_CEILINGS})
 """Fields with words of the program's own, by which it looks things up."""
-_DROPPED = ("user",)
-"""Fields that have no stand-in: the name of a user may be any word, as root is."""
-_EMPTIED = ("nic_networks", "networks")
-"""Fields whose short digests tell the networks of a host to who tries all that there may be."""
+_HIDDEN: Mapping[str, Any] = {"user": None, "nic_networks": {}, "networks": {}}
+"""Fields that have no stand-in, and what is in their place: the name of a user may be any word, as root is, and the
+short digests of networks tell these to who tries all that there may be."""
 _OPTIONS = ("options", "other_options", "of_preset")
 """Fields whose values may be such words."""
 _OWN_KEYS = ("options", "of_preset", "tools", "pool")
@@ -289,9 +288,8 @@ def _masked(value: Any, mask: Mask, field: str) -> Any:
 
 
 def _masked_fields(value: object, names: Iterable[str], mask: Mask) -> dict[str, Any]:
-    hidden: dict[str, Any] = {**dict.fromkeys(_DROPPED), **{name: {} for name in _EMPTIED}}
     return {
-        name: hidden[name] if name in hidden else _masked(getattr(value, name), mask, name)
+        name: _HIDDEN[name] if name in _HIDDEN else _masked(getattr(value, name), mask, name)
         for name in names
         if name not in _OWN_WORDS
     }
