@@ -40,11 +40,12 @@ class _Moment:
     time_of_day: float
     uptime_seconds: float
     groups: Mapping[str, Counts] = field(default_factory=dict)
-    """``cpu``, ``own``, ``ceph``, ``others`` are ticks, ``heat`` and ``quota`` have how often CPUs were throttled and
-    milliseconds and nanoseconds in which they were, ``memory`` has microseconds in which a process waited for memory
-    and pages that came back from swap, ``waited`` nanoseconds in which processes waited for a CPU and had one,
-    ``cgroups`` microseconds, ``tcp`` segments sent and sent again, ``needless`` those that were sent again and that the
-    receiver had already (RFC 2883), ``order`` those that came, and that came out of order.
+    """``cpu``, ``own``, ``ceph``, ``watch`` (the reporter itself), ``others`` are ticks, ``heat`` and ``quota`` have
+    how often CPUs were throttled and milliseconds and nanoseconds in which they were, ``memory`` has microseconds in
+    which a process waited for memory and pages that came back from swap, ``waited`` nanoseconds in which processes
+    waited for a CPU and had one, ``cgroups`` microseconds, ``tcp`` segments sent and sent again, ``needless`` those
+    that were sent again and that the receiver had already (RFC 2883), ``order`` those that came, and that came out of
+    order.
     """
     nics: Mapping[str, Counts] = field(default_factory=dict)
     """Bytes, packets, errors and drops: of what came in, then of what went out."""
@@ -53,7 +54,7 @@ class _Moment:
     errors: tuple[str, ...] = ()
 
 
-_LENGTHS = {"cpus": 1, "cpu": 8, "run": 1, "own": 2, "ceph": 2, "others": 2, "heat": 2, "nic": 8, "disk": 1}
+_LENGTHS = {"cpus": 1, "cpu": 8, "run": 1, "own": 2, "ceph": 2, "watch": 2, "others": 2, "heat": 2, "nic": 8, "disk": 1}
 _LENGTHS |= {"memory": 2, "quota": 2, "waited": 2, "cgroups": 1, "tcp": 2, "needless": 1, "order": 2}
 """How many numbers each group has at least."""
 
@@ -226,16 +227,16 @@ def _others_ticks(before: _Moment, now: _Moment, own: Counts, user: int, nice: i
     Of a lower priority they can where the benchmark waited for a CPU longer than it had one: priorities count only
     within a cgroup or a session.
     """
-    ceph, others, waited, cgroups = (
-        _grown(before.groups.get(name), now.groups.get(name)) for name in ("ceph", "others", "waited", "cgroups")
-    )
+    names = ("ceph", "watch", "others", "waited", "cgroups")
+    ceph, watch, others, waited, cgroups = (_grown(before.groups.get(name), now.groups.get(name)) for name in names)
     has_waited = waited is not None and waited[0] > waited[1]
     if ceph:
-        in_user_mode = user + (nice if has_waited else 0) - own[0] - ceph[0]
+        known = [own, ceph, watch or (0, 0)]
+        in_user_mode = user + (nice if has_waited else 0) - sum(ticks[0] for ticks in known)
         # of programs with a lower priority the time in the kernel is not known
         counts_all = cgroups is not None and (has_waited or nice <= _FEW_TICKS * total)
         in_cgroups = cgroups[0] * 1e-6 / _TICK_SECONDS if cgroups and counts_all else 0.0
-        return max(0.0, in_user_mode, in_cgroups - sum(own) - sum(ceph))
+        return max(0.0, in_user_mode, in_cgroups - sum(map(sum, known)))
     if others:  # in a container
         return others[0] + (others[1] if has_waited else 0)
     return None

@@ -179,7 +179,7 @@ moment() {
         ticks_of own "${family[@]}"
         waits_of "${family[@]}"
         [ -z "$gone" ] || [ $((turn % 10)) -gt 0 ] || daemons_of_ceph  # one may have been started again
-        if [ -n "$ceph" ]; then ticks_of ceph $ceph; cgroups_time; else others_in_sight; fi
+        if [ -n "$ceph" ]; then ticks_of ceph $ceph; ticks_of watch "$BASHPID"; cgroups_time; else others_in_sight; fi
     fi
     lines_of /proc/net/snmp
     for line in "${lines[@]}"; do

@@ -16,6 +16,7 @@ from pathlib import Path
 from tests.bench.honest.scene import NotProvoked, beside
 from tests.lab import Lab
 from tests.lab.cluster import OSDS
+from tests.on_lab.conftest import SLOW_OSDS
 from tests.on_lab.others import make_another_map, wait_clean
 from tests.on_lab.runs import wait_for
 
@@ -26,6 +27,18 @@ _BUSY_LOOP, _CPU = "while :; do :; done", 0
 
 
 # --- OSDs ----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def without_delay(lab: Lab) -> Iterator[None]:
+    """The OSDs are as fast as they can be."""
+    try:
+        for name in SLOW_OSDS:
+            lab.ceph("config", "rm", "osd", name)
+        yield
+    finally:
+        for name, value in SLOW_OSDS.items():
+            lab.ceph("config", "set", "osd", name, value)
 
 
 def osd_pids(lab: Lab) -> dict[int, int]:

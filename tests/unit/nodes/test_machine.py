@@ -133,8 +133,13 @@ NS, MICROSECONDS = 10**9 // HZ, 10**6 // HZ
         ({"cpu": [190, 0, 10, 0, 0, 0, 0, 0], "own": [50, 10], "ceph": [0, 0], "cgroups": [70 * MICROSECONDS]}, 0.7),
         ({"cpu": [40, 0, 160, 0, 0, 0, 0, 0], "own": [40, 40], "ceph": [0, 0], "cgroups": [79 * MICROSECONDS]}, 0.0),
         ({"cpu": [60, 140, 0, 0, 0, 0, 0, 0], "own": [50, 10], "ceph": [0, 0], "cgroups": [200 * MICROSECONDS]}, 0.05),
+        (
+            {"cpu": [150, 0, 50, 0, 0, 0, 0, 0], "own": [50, 10], "ceph": [0, 0], "watch": [90, 50]}
+            | {"cgroups": [200 * MICROSECONDS]},
+            0.05,
+        ),
     ],
-    ids=["user mode only", "in the kernel", "outside of cgroups", "threads of the kernel", "a lower priority"],
+    ids=["user mode only", "in the kernel", "outside of cgroups", "threads of the kernel", "a lower priority", "watch"],
 )
 def test_what_other_programs_take(counters: Counts, ratio: float) -> None:
     assert use_of(counters).cpu_others_ratio == ratio
