@@ -15,6 +15,7 @@ from cephtui.analysis.runs.facts import load_of
 from cephtui.models import Finding, OsdInterval, OsdResult, OsdSample, Step
 from cephtui.models.findings.cluster import BUSY_OSD, MESSAGE_CAP, OSD_COUNTERS, SLOW_OSD
 from cephtui.models.findings.kind import Value, named
+from cephtui.models.plan import FilePlace, RbdPlace
 from cephtui.printable import listed
 
 _ROUND_SECONDS = 1.0
@@ -29,6 +30,9 @@ _KINDS: Mapping[str, Callable[[OsdInterval], tuple[int, float]]] = {
 _MORE, _SLOWER = 1.1, 1.5
 """An OSD that does more than the others by this has more waiting: it is slow where its time without the waiting, which
 is estimated, is longer than theirs by that."""
+_OBJECT_BYTES, _FEW_OBJECTS = 4 << 20, 16
+"""The size of the objects of images and files, unless chosen otherwise. Fewer of an OSD may all lie on one PG, or on
+PGs of one shard (osd_op_num_shards): what it does, it does one after the other."""
 _LATE_SECONDS, _LATE_LEAST = 0.1, 4
 """Answers that take so long are late, and so many are no accident."""
 _BEHIND_ALL, _AT_ONCE = 1.5, 0.3
@@ -171,7 +175,7 @@ class OsdsSoFar:
         yield from self._capped()
 
     def _slow(self) -> Finding | None:
-        """OSDs whose operations took longer than those of the others; a note where they had more to do than these."""
+        """OSDs whose operations took longer than those of the others; a note where they had to wait for each other."""
         kind = self._most_telling()
         if not (group := self._latencies[kind].slow()):
             return None
@@ -182,18 +186,25 @@ class OsdsSoFar:
         slow = {
             name: seconds
             for name, seconds in group.figures.items()
-            if work[name] <= _MORE * usual or self._unloaded(kind, name) > unloaded
+            if (work[name] <= _MORE * usual or self._unloaded(kind, name) > unloaded)
+            and (self._objects(name) >= _FEW_OBJECTS or self._unloaded(kind, name) > _SLOWER * group.others)
         }
         if slow:
             return _slow_osds(tuple(slow), seconds=median(slow.values()), others=group.others)
         busiest = max(group.figures, key=lambda name: work[name])
-        return BUSY_OSD.found(
-            osd=busiest,
-            seconds=group.figures[busiest],
-            others=group.others,
-            share=work[busiest] / sum(work.values()),
-            more=work[busiest] / usual,
-        )
+        values: dict[str, Value] = {"osd": busiest, "seconds": group.figures[busiest], "others": group.others}
+        if work[busiest] > _MORE * usual:
+            return BUSY_OSD.found(**values, share=work[busiest] / sum(work.values()), more=work[busiest] / usual)
+        return BUSY_OSD.found(**values, objects=math.ceil(self._objects(busiest)))
+
+    def _objects(self, osd: str) -> float:
+        """About how many objects of the run's images or files lie on an OSD; infinite where that is not known."""
+        operations = sum(sums.operations for sums in self._by_osd.values())
+        places = [node.place for node in self._step.nodes] if self._step else []
+        if not (self._step and operations and all(isinstance(place, RbdPlace | FilePlace) for place in places)):
+            return math.inf
+        share = self._by_osd[osd.removeprefix("osd.")].work / operations
+        return share * self._step.span_bytes * len(places) / _OBJECT_BYTES
 
     def _unloaded(self, kind: str, osd: str) -> float:
         """About the mean latency of an OSD if nothing had to wait for the operation before it, in seconds.

@@ -255,6 +255,10 @@ def _longer(values: Values) -> str:
 
 
 def _busy_osd(values: Values) -> str:
+    if "objects" in values:
+        took = worded("{osd} took {seconds:latency} for an operation, the other OSDs {others:latency}", values)
+        objects = f"only about {values['objects']} objects of this run lie on it"
+        return f"{took} (median): {objects}, and operations on them wait for each other"
     more = f"{values['osd']} had {percent(100 * values['share'])} of the operations, {values['more']:.1f} times as many"
     latencies = worded("{seconds:latency}, the others {others:latency}", values)
     return f"{more} as the other OSDs (median), and took {_longer(values)} times as long: {latencies}"
@@ -272,12 +276,18 @@ SLOW_OSD = FindingKind(
 )  # fmt: skip
 
 
+def _busy_osd_cure(values: Values) -> str:
+    return "choose a larger size: more objects lie on more PGs" if "objects" in values else BUSY_OSD.cure
+
+
 BUSY_OSD = FindingKind(
-    "busy-osd", "note", "cluster", "OSD with more work", _busy_osd,
+    "busy-osd", "note", "cluster", "busy OSD", _busy_osd,
     label=says("{osd} busy"),
     why="PGs of the pool, or their primaries, lie unevenly on the OSDs: the one with the most of them is full first, "
-    "and every client waits for it. The figures are true for the pool as it is.",
+    "and every client waits for it. An OSD works on the operations of one PG one after the other, so that little data, "
+    "which lies on few PGs, has the same effect. The figures are true for the pool and the data as they are.",
     cure="see how PGs lie: ceph osd df; a pool with more PGs, or the balancer, spreads the work: ceph balancer status",
+    cured=_busy_osd_cure,
     source=f"{_DOCS}/operations/balancer/",
 )  # fmt: skip
 

@@ -213,7 +213,10 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
         {"osd": "osd.2", "answer_seconds": 0.041, "others": 0.01},
         {"osds": ("osd.1", "osd.4"), "answer_seconds": 0.041, "others": 0.01},
     ),
-    "busy-osd": ({"osd": "osd.2", "seconds": 0.028, "others": 0.011, "share": 0.4, "more": 1.33},),
+    "busy-osd": (
+        {"osd": "osd.2", "seconds": 0.028, "others": 0.011, "share": 0.4, "more": 1.33},
+        {"osd": "osd.0", "seconds": 0.188, "others": 0.008, "objects": 8},
+    ),
     "monitors": ({"missing": 1, "of": 3},),
     "other-clients": ({"iops": 2400.0, "rate_bytes": 9.8e6, "share": 0.62}, {"rate_bytes": 200e6}),
     "message-cap": ({"share": 0.23, "cap": 256, "osds": 3, "in_flight": 1536},),

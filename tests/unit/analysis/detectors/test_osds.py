@@ -69,9 +69,9 @@ def test_an_osd_that_answers_later_than_the_others_is_a_finding(
     assert all(finding.values["osd"] == "osd.0" for finding in findings)
 
 
-def counted(**by_id: OsdInterval) -> list[Finding]:
+def counted(step: Step | None = None, /, **by_id: OsdInterval) -> list[Finding]:
     """The findings of 20 s in each of which the OSDs counted that."""
-    osds = OsdsSoFar()
+    osds = OsdsSoFar(step)
     for second in range(1, 21):
         osds.add(sample(second, osds={name.removeprefix("osd"): one for name, one in by_id.items()}))
     return [*osds.findings()]
@@ -89,6 +89,23 @@ def test_an_osd_that_has_more_to_do_is_not_called_slow(writes: int, seconds: flo
         osd0=OsdInterval(writes=252, write_seconds=0.0126), osd1=OsdInterval(writes=345, write_seconds=0.01), osd2=more
     )
     assert [finding.code for finding in findings] == [code]
+
+
+@pytest.mark.parametrize(
+    ("size", "reads", "seconds", "code"),
+    [
+        ("128M", 233, 0.188, "busy-osd"),  # 4.3 ms each, one after the other, as on one shard
+        ("4G", 233, 0.188, "slow-osd"),
+        ("128M", 20, 0.188, "slow-osd"),
+    ],
+)
+def test_an_osd_whose_few_objects_wait_for_each_other_is_not_called_slow(
+    size: str, reads: int, seconds: float, code: str
+) -> None:
+    step = plan("read-iops", target="rbd:bench", options=("iodepth=64", "numjobs=1", f"size={size}")).steps[0]
+    alike, waits = OsdInterval(reads=400, read_seconds=0.008), OsdInterval(reads=reads, read_seconds=seconds)
+    (finding,) = counted(step, osd0=waits, osd1=alike, osd2=alike)
+    assert (finding.code, finding.values["osd"]) == (code, "osd.0")
 
 
 def test_several_slow_osds_are_one_finding(golden: Golden) -> None:
