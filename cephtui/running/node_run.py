@@ -14,7 +14,7 @@ from cephtui.analysis.detectors.other_clients import operations_per_io
 from cephtui.ceph.librbd_caches import CacheSetting
 from cephtui.ceph.qos import Limits, librbd_options
 from cephtui.cluster.reader import ClusterReader, image_settings
-from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Plan, RbdPlace
+from cephtui.models import Finding, NodeEnvironment, NodeResult, Outcome, Plan, RbdPlace, Step
 from cephtui.models.findings.data import LIBRBD_CACHE
 from cephtui.nodes.transport import Process, TransportError
 from cephtui.printable import shortened
@@ -145,7 +145,7 @@ class NodeRun:
         limits, caches = await ClusterReader(task.shell).optional(query) or (Limits(), ())
         if caches:
             task.recorder.operations_per_io = None
-            self.findings += [_cached(setting, place) for setting in caches]
+            self.findings += [_cached(setting, place) for setting in caches if _takes_part(setting, task.step)]
         return {"image_features": features, "image_limits": librbd_options(limits)}
 
     # ------------------------------------------------------------------ the benchmark
@@ -237,6 +237,17 @@ class NodeRun:
     @staticmethod
     def _since(released_at: float | None, moment: float | None) -> float | None:
         return None if released_at is None or moment is None else round(moment - released_at, 4)
+
+
+def _takes_part(setting: CacheSetting, step: Step) -> bool:
+    """Whether a cache may answer I/Os of a step."""
+    from cephtui.analysis.runs.facts import load_of  # no run has begun yet as the console starts
+
+    if (load := load_of(step)) is None:
+        return True
+    pattern = load.pattern.removeprefix("rand")
+    is_written = setting.writes and (load.flushes or not setting.after_flush)
+    return (setting.reads and pattern != "write") or (is_written and pattern != "read")
 
 
 def _cached(setting: CacheSetting, place: RbdPlace) -> Finding:

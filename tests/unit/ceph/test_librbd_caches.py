@@ -15,8 +15,14 @@ PERSISTENT = "rbd_persistent_cache_mode"
     ("options", "caches"),
     [
         ({"rbd_cache": ("true", "config")}, ()),  # by default: the program switches it off
-        ({"rbd_cache": ("true", "image")}, (CacheSetting("rbd_cache=true", "image"),)),
-        ({"rbd_cache": ("true", "pool")}, (CacheSetting("rbd_cache=true", "pool"),)),
+        (
+            {"rbd_cache": ("true", "image")},
+            (CacheSetting("rbd_cache=true", "image", reads=False, after_flush=True),),
+        ),
+        (
+            {"rbd_cache": ("true", "pool"), "rbd_cache_policy": ("writeback", "config")},
+            (CacheSetting("rbd_cache=true", "pool", after_flush=True),),
+        ),
         ({"rbd_cache": ("false", "image")}, ()),
         ({PERSISTENT: ("disabled", "config"), "rbd_plugins": ("", "config")}, ()),
         ({PERSISTENT: ("ssd", "image"), "rbd_plugins": ("", "config")}, ()),  # without the plugin there is none
