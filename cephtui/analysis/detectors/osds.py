@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
 from cephtui.analysis.detectors.explaining import LAG_SECONDS
-from cephtui.analysis.detectors.slowest import LEAST, OsdLatencies
+from cephtui.analysis.detectors.osd_answers import Answers, by_number, far, late, slow_osds
+from cephtui.analysis.detectors.slowest import OsdLatencies
 from cephtui.analysis.runs.facts import load_of
 from cephtui.models import Finding, OsdInterval, OsdResult, OsdSample, Step
 from cephtui.models.findings.cluster import BUSY_OSD, MESSAGE_CAP, OSD_COUNTERS, SLOW_OSD
-from cephtui.models.findings.kind import Value, named
+from cephtui.models.findings.kind import Value
 from cephtui.models.plan import FilePlace, RbdPlace
 from cephtui.printable import listed
 
@@ -33,18 +33,9 @@ is estimated, is longer than theirs by that."""
 _OBJECT_BYTES, _FEW_OBJECTS = 4 << 20, 16
 """The size of the objects of images and files, unless chosen otherwise. Fewer of an OSD may all lie on one PG, or on
 PGs of one shard (osd_op_num_shards): what it does, it does one after the other."""
-_LATE_SECONDS, _LATE_LEAST = 0.1, 4
-"""Answers that take so long are late, and so many are no accident."""
-_BEHIND_ALL, _AT_ONCE = 1.5, 0.3
-"""An answer is late only if it takes so many times as long as all I/Os in flight, if they were before it, do. Those of
-an OSD that has more to do than others wait behind that; of one that stands now and then so many come at once."""
-_LATE_SHARE, _OTHERS_LATE = 0.2, 0.05
-"""The share of late answers from which on an OSD is slow, and that of every other OSD at most."""
-_AT_ONCE_SECONDS, _KEPT_SECONDS, _KEPT_SHARE = 0.004, 0.01, 0.1
-"""An answer that took less than this second time is kept as 0; where no larger share of an OSD's took longer, half of
-them have hardly taken longer than the first."""
-_FAR, _ANSWERS_LEAST = 5.0, 6
-"""An OSD whose answers take so many times as long as the median of all OSDs is slow, with so many answers."""
+_LATE_SECONDS, _BEHIND_ALL = 0.1, 1.5
+"""An answer that takes so long is late, if that is so many times as long as all I/Os in flight take: it may be behind
+them."""
 _REFUSED_SHARE, _REFUSED_LEAST, _HELD_SECONDS = 0.05, 100, 3.0
 """Fewer refusals do not hold a run back, nor do those of a shorter time: the tail of a prefill, or of another run."""
 
@@ -61,9 +52,7 @@ class _Sums:
     subop_seconds: float = 0.0
     received: int = 0
     refused: int = 0
-    answers: int = 0
-    took: Counter[float] = field(default_factory=Counter)
-    """How many answers took how many seconds, with two digits; 0 where they came at once."""
+    answers: Answers = field(default_factory=Answers)
 
     def add(self, interval: OsdInterval) -> None:
         self.reads += interval.reads
@@ -74,30 +63,12 @@ class _Sums:
         self.subop_seconds += interval.subops * interval.subop_seconds
         self.received += interval.received
         self.refused += interval.refused
-        self.answers += 1
-        self.took[float(f"{interval.answer_seconds:.1e}")] += 1
+        self.answers.add(interval.answer_seconds)
 
     @property
     def work(self) -> int:
         """Operations as a primary and as a replica."""
         return self.operations + self.subops
-
-    def late(self, least_seconds: float) -> int:
-        """How many answers took so long."""
-        return sum(answers for seconds, answers in self.took.items() if seconds >= least_seconds)
-
-    @property
-    def answer_seconds(self) -> float:
-        """The median time that its answers took, or about the most that it may be where they are not kept."""
-        kept = self.answers - self.took[0.0]
-        if 2 * kept < self.answers:
-            return _KEPT_SECONDS if kept > _KEPT_SHARE * self.answers else _AT_ONCE_SECONDS
-        before = 0
-        for seconds, answers in sorted(self.took.items()):
-            before += answers
-            if 2 * before >= self.answers:
-                return seconds
-        return 0.0
 
     @property
     def operations(self) -> int:
@@ -160,7 +131,7 @@ class OsdsSoFar:
     def results(self) -> dict[str, OsdResult]:
         """Each OSD over the whole run, by its id, in the order of the ids."""
         operations = sum(osd.operations for osd in self._by_osd.values())
-        ids = sorted(self._by_osd, key=_by_number)
+        ids = sorted(self._by_osd, key=by_number)
         return {osd: self._by_osd[osd].result(operations) for osd in ids}
 
     def findings(self) -> Iterator[Finding]:
@@ -170,7 +141,7 @@ class OsdsSoFar:
         slow = self._slow()
         if slow:
             yield slow
-        if (slow is None or slow.code == BUSY_OSD.code) and (by_answers := self._late() or self._far()):
+        if (slow is None or slow.code == BUSY_OSD.code) and (by_answers := self._by_answers()):
             yield by_answers
         yield from self._capped()
 
@@ -190,7 +161,7 @@ class OsdsSoFar:
             and (self._objects(name) >= _FEW_OBJECTS or self._unloaded(kind, name) > _SLOWER * group.others)
         }
         if slow:
-            return _slow_osds(tuple(slow), seconds=median(slow.values()), others=group.others)
+            return slow_osds(slow, seconds=median(slow.values()), others=group.others)
         busiest = max(group.figures, key=lambda name: work[name])
         values: dict[str, Value] = {"osd": busiest, "seconds": group.figures[busiest], "others": group.others}
         if work[busiest] > _MORE * usual:
@@ -216,28 +187,15 @@ class OsdsSoFar:
         seconds = getattr(sums, f"{kind.removesuffix('s')}_seconds")
         return seconds / count / (1 + seconds / self._seconds) if count and self._seconds else 0.0
 
-    def _late(self) -> Finding | None:
-        """Up to half of the OSDs that answered late again and again, as no other did; at the message cap each may."""
-        counts = {osd: (sums.late(self._late_seconds(sums)), sums.answers) for osd, sums in self._by_osd.items()}
-        late = [
-            osd
-            for osd, (count, answers) in counts.items()
-            if count >= max(_LATE_LEAST, _LATE_SHARE * answers)
-            and (self._by_osd[osd].received <= self._usual() or self._by_osd[osd].took[0.0] >= _AT_ONCE * answers)
-        ]
-        prompt = [count <= _OTHERS_LATE * answers for osd, (count, answers) in counts.items() if osd not in late]
-        if not (0 < len(late) <= len(prompt) and all(prompt)) or len(counts) < LEAST or self._held:
+    def _by_answers(self) -> Finding | None:
+        """OSDs that are slow by their answers; at the message cap each of them may be."""
+        if self._held:
             return None
-        return _slow_osds(
-            tuple(f"osd.{osd}" for osd in sorted(late, key=_by_number)),
-            late=sum(counts[osd][0] for osd in late),
-            answers=sum(counts[osd][1] for osd in late),
-            late_seconds=max(self._late_seconds(self._by_osd[osd]) for osd in late),
-        )
-
-    def _usual(self) -> float:
-        """As many messages are received by an OSD that has no more to do than others."""
-        return _MORE * max(1.0, median(sums.received for sums in self._by_osd.values()))
+        answers = {osd: sums.answers for osd, sums in self._by_osd.items()}
+        least_seconds = {osd: self._late_seconds(sums) for osd, sums in self._by_osd.items()}
+        usual = _MORE * max(1.0, median(sums.received for sums in self._by_osd.values())) if answers else 0.0
+        busy = {osd for osd, sums in self._by_osd.items() if sums.received > usual}
+        return late(answers, least_seconds, busy) or far(answers, busy)
 
     def _late_seconds(self, sums: _Sums) -> float:
         """How long an answer of an OSD takes that is late, whatever the run has in flight."""
@@ -246,26 +204,6 @@ class OsdsSoFar:
             return _LATE_SECONDS
         at_once = min(in_flight, self._cap or in_flight)
         return max(_LATE_SECONDS, _BEHIND_ALL * at_once * self._seconds / sums.received)
-
-    def _far(self) -> Finding | None:
-        """OSDs whose answers take far longer than those of the others, as over a slow link; fewer than half of all."""
-        seconds = {osd: sums.answer_seconds for osd, sums in self._by_osd.items() if sums.answers >= _ANSWERS_LEAST}
-        if len(seconds) < LEAST or self._held:
-            return None
-        middle = median(seconds.values())
-        usual = self._usual()
-        far = [
-            osd
-            for osd in sorted(seconds, key=_by_number)
-            if seconds[osd] >= _FAR * middle and self._by_osd[osd].received <= usual  # else they wait behind others
-        ]
-        if not far:
-            return None
-        return _slow_osds(
-            tuple(f"osd.{osd}" for osd in far),
-            answer_seconds=median(seconds[osd] for osd in far),
-            others=max(middle, _KEPT_SECONDS),
-        )
 
     def _capped(self) -> Iterator[Finding]:
         results = self.results().values()
@@ -299,12 +237,12 @@ class OsdsSoFar:
         """
         silent = [osd for osd, spans in self._silent.items() if _fill(spans, begun, over, lag)]
         if silent:
-            names = listed([f"osd.{osd}" for osd in sorted(silent, key=_by_number)])
+            names = listed([f"osd.{osd}" for osd in sorted(silent, key=by_number)])
             return {"cause": f"{names} did not answer", "cause_code": SLOW_OSD.code}
         if _fill(self._held, begun, over, lag):
             return {"cause": MESSAGE_CAP.title, "cause_code": MESSAGE_CAP.code}
         if slower := self._latencies[self._most_telling()].slower(begun, over):
-            names, least = listed(sorted(slower, key=_by_number)), min(slower.values())
+            names, least = listed(sorted(slower, key=by_number)), min(slower.values())
             times = f"{'at least ' if len(slower) > 1 else ''}{least:.1f} times as long as at other times"
             return {"cause": f"operations of {names} took {times}", "cause_code": SLOW_OSD.code}
         return {}
@@ -318,11 +256,6 @@ def _fill(spans: Sequence[tuple[float, float]], begun: float, over: float, lag: 
     return begun - lag <= latest and _overlap(spans, begun, over) > (over - begun) / 2
 
 
-def _slow_osds(osds: tuple[str, ...], **values: Value) -> Finding:
-    """``slow-osd`` of one or several."""
-    return SLOW_OSD.found(**named(osds, "osd", "osds"), **values)
-
-
 def _extend(spans: list[tuple[float, float]], begun: float, over: float) -> None:
     """Add a span to those before it; where it follows the last at once, that becomes longer."""
     if spans and begun - spans[-1][1] <= (over - begun) / 2:
@@ -333,10 +266,6 @@ def _extend(spans: list[tuple[float, float]], begun: float, over: float) -> None
 
 def _overlap(spans: Iterable[tuple[float, float]], begun: float, over: float) -> float:
     return sum(max(0.0, min(over, end) - max(begun, start)) for start, end in spans)
-
-
-def _by_number(osd: str) -> tuple[int, str]:
-    return len(osd), osd
 
 
 def _share(refused: int, received: int) -> float:
