@@ -35,7 +35,7 @@ SHAPES = (
     Shape("latency", {**_FIO, "runtime": 10, "rw": "randwrite"}),
     Shape("mixed-75-25", {**_FIO, "runtime": 15, "iodepth": 16}),
     Shape("write-throughput", {**_FIO, "runtime": 10, "size": "128M", "iodepth": 8}),
-    Shape("rados-write", {"runtime": 12, "block-size": "512k"}, target="pool:bench"),
+    Shape("rados-write", {"runtime": 12, "block-size": "256k"}, target="pool:bench"),
     Shape("write-iops", {**_FIO, "runtime": 20, "iodepth": 8}, nodes=_ALL),
     Shape("read-iops", {**_FIO, "runtime": 10, "iodepth": 4}, _FILE),
     Shape("rbd-bench-write", {"runtime": 12}),
