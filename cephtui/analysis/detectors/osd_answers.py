@@ -87,7 +87,7 @@ def late(answers: Mapping[str, Answers], least_seconds: Mapping[str, float], bus
 def far(answers: Mapping[str, Answers], busy: Collection[str]) -> Finding | None:
     """OSDs whose answers take far longer than those of the others, as over a slow link; fewer than half of all.
 
-    Those of the ``busy`` wait behind what these have more to do than the others.
+    Those of the ``busy``, which have more to do than the others, wait behind that.
     """
     seconds = {osd: of.seconds for osd, of in answers.items() if of.number >= _ANSWERS_LEAST}
     if len(seconds) < LEAST:

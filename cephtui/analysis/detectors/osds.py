@@ -189,21 +189,22 @@ class OsdsSoFar:
 
     def _by_answers(self) -> Finding | None:
         """OSDs that are slow by their answers; at the message cap each of them may be."""
-        if self._held:
+        if self._held or not self._by_osd:
             return None
         answers = {osd: sums.answers for osd, sums in self._by_osd.items()}
-        least_seconds = {osd: self._late_seconds(sums) for osd, sums in self._by_osd.items()}
-        usual = _MORE * max(1.0, median(sums.received for sums in self._by_osd.values())) if answers else 0.0
-        busy = {osd for osd, sums in self._by_osd.items() if sums.received > usual}
-        return late(answers, least_seconds, busy) or far(answers, busy)
+        least_seconds = {osd: max(_LATE_SECONDS, _BEHIND_ALL * self._all_seconds(osd)) for osd in answers}
+        usual = max(1.0, median(sums.received for sums in self._by_osd.values()))
+        more = {osd for osd, sums in self._by_osd.items() if sums.received > usual}
+        much_more = {osd for osd in more if self._by_osd[osd].received > _MORE * usual}
+        behind_others = {osd for osd in more if answers[osd].seconds <= self._all_seconds(osd)}
+        return late(answers, least_seconds, much_more) or far(answers, much_more | behind_others)
 
-    def _late_seconds(self, sums: _Sums) -> float:
-        """How long an answer of an OSD takes that is late, whatever the run has in flight."""
+    def _all_seconds(self, osd: str) -> float:
+        """How long an OSD takes for all I/Os that the run has in flight, if all are before it; 0 where not known."""
         in_flight = _in_flight(self._step) if self._step else None
-        if not in_flight or not sums.received:
-            return _LATE_SECONDS
-        at_once = min(in_flight, self._cap or in_flight)
-        return max(_LATE_SECONDS, _BEHIND_ALL * at_once * self._seconds / sums.received)
+        received = self._by_osd[osd].received
+        at_once = min(in_flight, self._cap or in_flight) if in_flight else 0
+        return at_once * self._seconds / received if received else 0.0
 
     def _capped(self) -> Iterator[Finding]:
         results = self.results().values()

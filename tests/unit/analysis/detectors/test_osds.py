@@ -15,6 +15,7 @@ from tests.support.golden import Golden
 from tests.support.plans import plan
 
 STEP = plan("write-iops", target="rbd:bench", nodes=("a", "b", "c")).steps[0]
+SLOW = ["slow-osd"]
 SHALLOW = plan("write-iops", target="rbd:bench", options=("iodepth=8", "numjobs=1")).steps[0]
 
 
@@ -218,6 +219,20 @@ def test_osds_behind_a_slow_link_are_slow_by_their_answers(medians: tuple[float,
 )
 def test_answers_that_do_not_stand_out_are_no_slow_osd(samples: list[OsdSample]) -> None:
     assert findings_of(samples) == []
+
+
+@pytest.mark.parametrize(("received", "seconds", "codes"), [(397, 0.110, []), (360, 0.110, SLOW), (397, 0.3, SLOW)])
+def test_an_answer_behind_the_ios_of_an_osd_that_has_a_little_more_to_do_is_not_far(
+    received: int, seconds: float, codes: list[str]
+) -> None:
+    """The fullest of OSDs that have hardly any time to spare has the most waiting; 64 I/Os take it 0.16 s."""
+    osds = OsdsSoFar(plan("read-iops", target="rbd:bench", options=("iodepth=64", "numjobs=1")).steps[0])
+    alike = {"reads": 360, "read_seconds": 0.009}
+    for second in range(12):
+        times = {"0": (134, 0.0), "1": (received, seconds), "2": (368, 0.022)}
+        by_id = {osd: OsdInterval(**alike, received=many, answer_seconds=took) for osd, (many, took) in times.items()}
+        osds.add(sample(second, osds=by_id))
+    assert [finding.code for finding in osds.findings()] == codes
 
 
 @pytest.mark.parametrize(
