@@ -55,6 +55,7 @@ from cephtui.models.results import (
     OsdResult,
     RateSamples,
     Seconds,
+    Stages,
     Summary,
     Total,
 )
@@ -137,6 +138,7 @@ __all__ = [
     "Seconds",
     "Session",
     "SessionNotes",
+    "Stages",
     "StateSample",
     "Step",
     "Summary",

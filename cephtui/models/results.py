@@ -205,6 +205,27 @@ class NodeResult(Model):
     jobs: tuple[JobResult, ...] = ()
 
 
+class Stages(Model):
+    """Where the mean latency of a run's reads, or of its writes, went: the mean time in each stage.
+
+    Together they are the latency that the client measured. All but the first are means of the operations of all
+    clients, as the OSDs that are their primaries count them.
+    """
+
+    ios: int
+    """I/Os of the run in the time that was compared."""
+    operations: int
+    """Operations that the OSDs counted in the same time."""
+    outside_seconds: Amount
+    """On the network, in the client, and before an OSD received the message: what is left of the client's latency."""
+    queue_seconds: Amount
+    """From the receipt of the message until a worker thread took the operation."""
+    prepare_seconds: Amount
+    """From then on until a write was handed on to the store and to the replicas; 0 of reads."""
+    store_seconds: Amount
+    """From then on until the slowest copy was written, or until the data was read."""
+
+
 class OsdResult(Model):
     """What an OSD of the pool did in a run, from the release of the benchmark on, for all its clients."""
 

@@ -13,7 +13,7 @@ from cephtui.models.findings import Finding
 from cephtui.models.nodes import ClusterEnvironment, NodeEnvironment
 from cephtui.models.plan import Plan
 from cephtui.models.promise import Promise
-from cephtui.models.results import NodeResult, OsdResult, Seconds, Summary
+from cephtui.models.results import NodeResult, OsdResult, Seconds, Stages, Summary
 from cephtui.models.samples import Sample, StateSample
 from cephtui.printable import one_line
 
@@ -82,6 +82,8 @@ class Run(Model):
     earlier cephtui has measured it."""
     osds: dict[Name, OsdResult] = Field(default_factory=dict, exclude_if=lambda osds: not osds)
     """The OSDs of the pool, by their ids; left out where their counters are not known."""
+    stages: dict[Literal["read", "write"], Stages] = Field(default_factory=dict, exclude_if=lambda stages: not stages)
+    """Where the latency of reads and writes went, by flow; left out where that is not known."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property

@@ -36,6 +36,7 @@ from cephtui.analysis.detectors.stalls import (
     joined_stalls,
 )
 from cephtui.analysis.runs.facts import load_of
+from cephtui.analysis.runs.stages import StagesSoFar
 from cephtui.models import ClusterSample, Finding, Mark, NodeSample, OsdSample, Sample, Step
 from cephtui.models.findings.client import CONSOLE, NODE_ENDED
 from cephtui.models.findings.cluster import CLUSTER_SILENT, PGS_INACTIVE, PGS_MOSTLY_INACTIVE, PGS_SPLIT
@@ -121,6 +122,8 @@ class Course:
         """What the OSDs did for other clients."""
         self.counted = OsdsSoFar(step)
         """What the OSDs of the pool have counted."""
+        self.stages = StagesSoFar()
+        """Where the latency goes."""
         self._marks: list[tuple[float, str]] = []
         """When the user has noted what."""
 
@@ -145,6 +148,7 @@ class Course:
             return
         self._others.add(sample)
         self.other_operations.add(sample)
+        self.stages.add(sample)
         middle = sample.elapsed_seconds - sample.interval_seconds / 2
         # without a node that has come to its end, it is no second of all
         absent = {*sample.missing, *(name for name, node in self._nodes.items() if node.reached <= middle)}
@@ -181,6 +185,7 @@ class Course:
         """Take in what the OSDs of the pool have counted."""
         self.counted.add(sample)
         self.other_operations.osds(sample)
+        self.stages.osds(sample)
 
     def osds_denied(self) -> None:
         """Take in that the cephx caps deny to ask OSDs for their counters."""

@@ -33,6 +33,7 @@ from cephtui.reports.views.jobs import job_blocks
 from cephtui.reports.views.latency import latency_blocks
 from cephtui.reports.views.osds import osd_blocks
 from cephtui.reports.views.runs import mark_words, runs_blocks, runs_sheet, title_of_runs
+from cephtui.reports.views.stages import stage_blocks
 from cephtui.reports.words.facts import before_the_run, facts, head_line, osds, pool_facts, space_used, start_of
 from cephtui.reports.words.machine import busy_text
 from cephtui.reports.words.run import ceiling_lines, client_facts, reported_text
@@ -103,6 +104,7 @@ def _blocks(run: Run, details: RunDetails) -> Iterator[Block]:
             yield from [*blocks, Text("")]
     if len(run.nodes) > 1:
         yield _nodes(run)
+    yield from stage_blocks({"": run})
     yield from osd_blocks({"": run})
     yield Facts((*_figures(run, details), *_conditions(run, details.marks), *_environment(run)))
     yield from _commands(run)

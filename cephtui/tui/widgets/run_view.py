@@ -15,6 +15,7 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.models.metrics import DIRECTIONS, FLUSH, HEADLINE_BY_NAME, HEADLINES, LIVE, Headline, Metric
+from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.layout import PanelLayout, lay_out
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class RunView(Container):
     def compose(self) -> ComposeResult:
         with Horizontal(id="over"), Vertical(id="charts"):
             yield Static(id="empty", markup=False)
+        yield Static(id="stages")
 
     def on_mount(self) -> None:
         self.clear()
@@ -96,7 +98,7 @@ class RunView(Container):
             self._chart.clear()
             self._chart.border_title = f" {self.headline.title} "
         self._say(self.empty)
-        for widget in self.query("#side, #below, Sparks"):
+        for widget in self.query("#side, #below, #stages, Sparks"):
             widget.display = False
 
     def show(self, shown: Shown) -> None:
@@ -107,6 +109,7 @@ class RunView(Container):
         self._say(_prefill_text(shown) if shown.prefill else "")
         self._show_charts(shown, self._chart)
         self._show_side(shown)
+        self._show_stages(shown)
         self._show_sparks(shown)
 
     def _say(self, text: str | Text) -> None:
@@ -181,6 +184,14 @@ class RunView(Container):
         for name, make in panels.items():
             if panel := self._panel("side", make, f"{name}-panel", visible=name in names):
                 panel.show(shown)
+
+    def _show_stages(self, shown: Shown) -> None:
+        row = self.query_one("#stages", Static)
+        row.display = bool(shown.stages)
+        if shown.stages:
+            from cephtui.tui.widgets.stages import stages_text
+
+            row.update(stages_text(shown.stages, *self.size, ascii_only=profile_of(self).ascii_only))
 
     def _show_sparks(self, shown: Shown) -> None:
         """The metrics of which no chart is visible."""

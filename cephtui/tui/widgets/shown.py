@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Literal
 
@@ -25,10 +25,12 @@ from cephtui.models import (
     OsdSample,
     Run,
     Seconds,
+    Stages,
     Total,
 )
 from cephtui.models.findings.measurement import STALLED
 from cephtui.models.metrics import BY_NAME, DIRECTIONS, Headline, Metric
+from cephtui.reports.words.stages import named_stages
 from cephtui.reports.words.text import written
 from cephtui.stats import known_sum
 from cephtui.tui.charts.chart import ChartLine, Period, Picture
@@ -89,6 +91,8 @@ class Shown:
     """Operations of other clients a second, with gaps where there were none."""
     other_clients_iops: float | None = None
     """Those of now; None without any."""
+    stages: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Where the latency goes, by flow: the seconds of each stage by its name."""
     prefill: Prefill | None = None
     """The prefill, while that is in progress."""
     tool: str = ""
@@ -143,6 +147,7 @@ def shown_of_live(state: LiveRun) -> Shown:
         osds=state.osds,
         other_clients=state.course.other_operations.curve,
         other_clients_iops=load.iops if (load := state.course.other_operations.now) else None,
+        stages=_stages(state.course.stages.now.items(), state.findings()),
         prefill=_prefill_of(state) if state.phase == "prepare" else None,
         tool=state.run.tool,
         measured=_measured(state.history),
@@ -174,6 +179,7 @@ def shown_of_run(run: Run, history: History, marks: Sequence[Mark], other_client
         whole=True,
         other_clients=other_clients or TimeSeries(),
         spans=spans_of(run.findings),
+        stages=_stages(run.stages.items(), run.findings),
         machine=run.nodes[0].machine if len(names) == 1 else None,
         tool=run.tool,
         measured=_measured(history),
@@ -181,6 +187,10 @@ def shown_of_run(run: Run, history: History, marks: Sequence[Mark], other_client
         seconds=run.seconds,
         has_gap=has_gap(run),
     )
+
+
+def _stages(by_flow: Iterable[tuple[str, Stages]], findings: Sequence[Finding]) -> dict[str, Mapping[str, float]]:
+    return {flow: named_stages(stages, flow, findings) for flow, stages in by_flow}
 
 
 def spans_of(findings: Sequence[Finding]) -> tuple[Period, ...]:

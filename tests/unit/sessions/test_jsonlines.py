@@ -32,6 +32,7 @@ from cephtui.models import (
     S3Place,
     Sample,
     Seconds,
+    Stages,
 )
 from cephtui.models.rows import NodeRow
 from cephtui.printable import printable
@@ -231,6 +232,16 @@ OSD = OsdResult(
 )
 
 
+STAGES = Stages(
+    ios=3,
+    operations=3,
+    outside_seconds=0.001,
+    queue_seconds=0.0001,
+    prepare_seconds=0.0002,
+    store_seconds=0.002,
+)
+
+
 def test_what_an_osd_did_not_do_is_not_in_its_interval() -> None:
     interval = OsdInterval(reads=3, read_seconds=0.01)
     sample = OsdSample(run=1, elapsed_seconds=2.0, interval_seconds=1.0, osds={"0": interval})
@@ -268,6 +279,7 @@ def test_the_schema_has_the_events_and_their_keys() -> None:
         user="admin",
         ceilings=(),
         osds={"0": OSD},
+        stages={"read": STAGES},
     )
     sample = replace(SAMPLE, missing=("b",), other={"delete": Interval(3, 0, 3.0, 0.0)})
     sample = replace(sample, jobs=(JobSample("osd.3", "write", 4, 4096, 0.5),))

@@ -50,6 +50,7 @@ from cephtui.reports.views.report.tables import (
     runs_table,
 )
 from cephtui.reports.views.runs import UNTIL_STABLE
+from cephtui.reports.views.stages import stage_blocks
 from cephtui.reports.views.versus import names_of_changes
 from cephtui.reports.words.expectation import expected_sentence
 from cephtui.reports.words.facts import period, run_names
@@ -272,7 +273,8 @@ def _runs(material: Material) -> tuple[Block, ...]:
     """A row for each, what its nodes and OSDs did, and how it went over time."""
     runs = {name_of(run): run for run in material.runs}
     charts = _over_time(material)[:_CHARTS_MOST]
-    return (runs_table(material), *jobs_table(material.runs), *nodes_beside(runs), *osd_blocks(runs), *charts)
+    beside = (*nodes_beside(runs), *stage_blocks(runs), *osd_blocks(runs))
+    return (runs_table(material), *jobs_table(material.runs), *beside, *charts)
 
 
 def _over_time(material: Material) -> list[LineChart]:

@@ -11,11 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui import stats
-from cephtui.models import DiskUse, Finding, JobResult, MachineUse, NodeResult, OsdResult, Run
+from cephtui.analysis.runs.sides import Side
+from cephtui.models import DiskUse, Finding, JobResult, MachineUse, NodeResult, OsdResult, Run, Stages
+from cephtui.models.findings.cluster import MESSAGE_CAP
 from cephtui.reports.render.rich import draw
+from cephtui.reports.views.comparison import comparison_document
 from cephtui.reports.views.jobs import job_blocks, job_rows, sum_note
 from cephtui.reports.views.osds import osd_blocks
+from cephtui.reports.views.stages import stage_blocks
 from cephtui.reports.words.run import client_facts, depth_text, reported_text
+from cephtui.reports.words.stages import moved_line, named_stages, stage_shares
 from cephtui.reports.words.text import began, spread
 from cephtui.stats import Flow
 from tests.support.drawings import draw_run, printed
@@ -55,6 +60,68 @@ def test_each_osd_of_a_finding_is_marked() -> None:
     run = recorded(osds={name: osd(0.3, 0.0093) for name in ("0", "5", "11")}, findings=(slow,))
     lines = text_of(draw([*osd_blocks({"": run})])).splitlines()
     assert [line.split()[0] for line in lines if "▼ slow" in line] == ["osd.0", "osd.11"]
+
+
+# ---------------------------------------------------------------------------------------------- stages
+
+
+def stages(*milliseconds: float, operations: int = 18_948) -> Stages:
+    outside, queue, prepare, store = (part / 1000 for part in milliseconds)
+    return Stages(
+        ios=18_940,
+        operations=operations,
+        outside_seconds=outside,
+        queue_seconds=queue,
+        prepare_seconds=prepare,
+        store_seconds=store,
+    )
+
+
+def test_a_run_in_full_has_where_the_latency_goes(golden: Golden) -> None:
+    both = {"read": stages(0.6, 0.02, 0.0, 1.5, operations=25_000), "write": stages(3.06, 0.3, 0.34, 9.1)}
+    golden.same(text_of(draw([*stage_blocks({"": recorded(stages=both)})])))
+    assert stage_blocks({"": recorded()}) == ()
+
+
+@pytest.mark.parametrize(
+    ("parts", "line"),
+    [
+        ((3.06, 0.3, 0.34, 9.1), "slowest copy 71 %, network and client 24 %, preparation 3 %, queue 2 %"),
+        ((110.0, 66.0, 1.7, 178.4), "slowest copy 50 %, network and client 31 %, queue 19 %"),
+        ((1.0, 0.01, 0.01, 1.0), "network and client 50 %, slowest copy 50 %, rest 1 %"),
+        ((0.0, 0.0, 0.0, 0.0), ""),
+    ],
+)
+def test_where_the_latency_goes_by_shares(parts: tuple[float, ...], line: str) -> None:
+    shares = stage_shares(named_stages(stages(*parts), "write", ()))
+    assert ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares) == line
+
+
+def test_what_waits_behind_the_message_cap_has_no_stage_of_its_own() -> None:
+    named = named_stages(stages(90, 0, 0, 10), "read", [MESSAGE_CAP.found(share=0.2)])
+    assert stage_shares(named) == [("network, client and message cap", 0.9), ("reading", 0.1)]
+
+
+@pytest.mark.parametrize(
+    ("after", "line"),
+    [
+        ((3.0, 0.3, 0.3, 3.2), "slowest copy 9.10 ms -> 3.20 ms, the rest as before"),
+        (
+            (13.0, 0.3, 0.3, 3.2),
+            "network and client 3.00 ms -> 13.0 ms, slowest copy 9.10 ms -> 3.20 ms, the rest as before",
+        ),
+        ((3.1, 0.3, 0.3, 9.3), "each stage as before"),
+    ],
+)
+def test_the_stages_that_a_change_has_moved(after: tuple[float, ...], line: str) -> None:
+    before, later = (named_stages(stages(*parts), "write", ()) for parts in ((3.0, 0.3, 0.3, 9.1), after))
+    assert moved_line("write", before, later) == f"write latency: {line}"
+
+
+def test_two_runs_beside_each_other_have_the_stage_that_differs() -> None:
+    left, right = (Side((recorded(stages={"write": stages(3.0, 0.3, 0.3, store)}),)) for store in (9.1, 3.2))
+    text = text_of(draw(comparison_document(left, right)))
+    assert "write latency: slowest copy 9.10 ms -> 3.20 ms, the rest as before" in text
 
 
 # ---------------------------------------------------------------------------------------------- jobs

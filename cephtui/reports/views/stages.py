@@ -1,0 +1,54 @@
+"""Where the latency of runs goes: on the network and in the client, and in the OSDs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from cephtui import units
+from cephtui.models import Finding, Run, Stages
+from cephtui.reports.blocks import Block, Cell, Column, Table, Text, words
+from cephtui.reports.words.stages import LAST_STAGE, counted_text, named_stages
+
+_ABOUT = Text(
+    "Where the latency goes: from the receipt of a message on the OSDs count the wait for a worker thread (queue), the "
+    "preparation, and the write of the slowest copy, or the read; network and client is what is left of the client's "
+    "mean. The OSDs count as many operations as the run has I/Os, unless other clients are at work or I/Os are split "
+    "or joined",
+    "dim",
+)
+
+
+def stage_blocks(runs: Mapping[str, Run]) -> tuple[Block, ...]:
+    """The stages of runs by name, empty for the only one; nothing where none are known."""
+    rows = [
+        (name, flow, *_cells(stages, flow, run.findings))
+        for name, run in runs.items()
+        for flow, stages in run.stages.items()
+    ]
+    if not rows:
+        return ()
+    flows = {flow for run in runs.values() for flow in run.stages}
+    return Table(_heads(flows), tuple(rows)).filled, _ABOUT
+
+
+def _heads(flows: Iterable[str]) -> tuple[Column, ...]:
+    return (
+        Column("run"),
+        Column("flow", is_whole=True),
+        Column("mean", "r"),
+        Column("network, client", "r"),
+        Column("queue", "r"),
+        Column("preparation", "r", rank=1),
+        Column(" / ".join(LAST_STAGE[flow] for flow in sorted(flows)), "r"),
+        Column("OSDs count", "r", rank=2),
+    )
+
+
+def _cells(stages: Stages, flow: str, findings: tuple[Finding, ...]) -> Iterator[Cell]:
+    seconds = named_stages(stages, flow, findings)
+    total = sum(seconds.values())
+    yield units.latency(total)
+    for part in seconds.values():
+        yield f"{units.latency(part)} {100 * part / total:3.0f} %" if part else ""
+    counted = counted_text(stages)
+    yield counted if counted == "as many" else words(counted, style="limited")
