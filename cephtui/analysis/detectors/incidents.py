@@ -39,7 +39,13 @@ from cephtui.analysis.runs.facts import load_of
 from cephtui.analysis.runs.stages import StagesSoFar
 from cephtui.models import ClusterSample, Finding, Mark, NodeSample, OsdSample, Sample, Step
 from cephtui.models.findings.client import CONSOLE, NODE_ENDED
-from cephtui.models.findings.cluster import CLUSTER_SILENT, PGS_INACTIVE, PGS_MOSTLY_INACTIVE, PGS_SPLIT
+from cephtui.models.findings.cluster import (
+    CLUSTER_SILENT,
+    OTHER_CLIENTS,
+    PGS_INACTIVE,
+    PGS_MOSTLY_INACTIVE,
+    PGS_SPLIT,
+)
 from cephtui.models.findings.kind import Value, names_in
 from cephtui.models.findings.measurement import NOT_SETTLED, OVERRUN, STALLED
 from cephtui.models.metrics import HeadlineName
@@ -253,7 +259,8 @@ class Course:
         ]
         findings += self.machines.states()
         other_events = [*self._split(), *self._stood()]
-        counted = [*self.counted.findings()]
+        is_alone = not any(code == OTHER_CLIENTS.code for code, _ in self._spans)
+        counted = [*self.counted.findings(is_alone=is_alone)]
         explaining = [*events, *other_events, *self._reported(end, standing=True), *counted]
         stalls = joined_stalls(self._each_stall(end))
         findings += [*other_events, *self._stalls(stalls, end, explaining, lost or {}), *counted]

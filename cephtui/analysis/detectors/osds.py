@@ -134,14 +134,18 @@ class OsdsSoFar:
         ids = sorted(self._by_osd, key=by_number)
         return {osd: self._by_osd[osd].result(operations) for osd in ids}
 
-    def findings(self) -> Iterator[Finding]:
-        """What the counters show, and that they could not be read."""
+    def findings(self, *, is_alone: bool = True) -> Iterator[Finding]:
+        """What the counters show, and that they could not be read.
+
+        Where the run is not alone, answers may be behind the I/Os of other clients: they say nothing of an OSD then.
+        """
         if self.is_denied:
             yield OSD_COUNTERS.found()
         slow = self._slow()
         if slow:
             yield slow
-        if (slow is None or slow.code == BUSY_OSD.code) and (by_answers := self._by_answers()):
+        is_told = slow is not None and slow.code != BUSY_OSD.code
+        if is_alone and not is_told and (by_answers := self._by_answers()):
             yield by_answers
         yield from self._capped()
 

@@ -12,7 +12,7 @@ import pytest
 from cephtui.analysis.detectors.incidents import Course
 from cephtui.analysis.detectors.other_clients import OtherOperations, operations_per_io
 from cephtui.ceph.images import ImageInfo
-from cephtui.models import ClusterSample, Interval, OsdSample, S3Place, Sample, Step
+from cephtui.models import ClusterSample, Interval, OsdInterval, OsdSample, S3Place, Sample, Step
 from cephtui.models.metrics import COMMIT, FLUSH
 from tests.support.known import known
 from tests.support.plans import plan
@@ -315,6 +315,16 @@ def test_a_finding_has_operations_bytes_and_share() -> None:
     assert finding.from_seconds == pytest.approx(9.0)
     assert known(finding.to_seconds) <= 36
     assert [finding.values[name] for name in ("iops", "share")] == pytest.approx([1000, 0.66], rel=0.05)
+
+
+@pytest.mark.parametrize(("others", "codes"), [(0.0, ["slow-osd"]), (1000.0, ["other-clients"])])
+def test_beside_other_clients_late_answers_say_nothing_of_an_osd(others: float, codes: list[str]) -> None:
+    """They may be behind the I/Os of these."""
+    course = course_of(between(9, 30, others))
+    for second in range(1, 41):
+        by_id = {str(osd): OsdInterval(answer_seconds=0.9 if osd == 1 else 0.0, received=9) for osd in range(3)}
+        course.counted.add(OsdSample(run=1, elapsed_seconds=second, interval_seconds=1.0, osds=by_id))
+    assert [finding.code for finding in course.findings() if finding.level == "limits"] == codes
 
 
 def test_rates_of_the_pool_count_only_where_operations_are_not_known() -> None:
