@@ -16,6 +16,8 @@ from cephtui.models import OsdSample, Run, Sample, Stages
 
 _COVERED = 0.8
 """Of so much of a time it has to be known what the client measured."""
+_LONGER = 1.05
+"""The operations of the OSDs take so much longer than the client's I/Os only where they are others."""
 _NOW = 3
 """What is shown while the run goes on is of so many answers of the OSDs: their seconds do not end with the client's."""
 _FROM_SECONDS = 1.0
@@ -45,13 +47,15 @@ class _Sums:
         self.prepare_seconds += other.prepare_seconds
 
     def stages(self) -> Stages | None:
-        """None without I/Os of the client, or without operations."""
+        """None without I/Os of the client or operations, and where these take longer: a cache answers the client."""
         if self.ios < 1 or not self.operations:
             return None
         client = self.client_seconds / self.ios
         op, process, prepare = (
             seconds / self.operations for seconds in (self.op_seconds, self.process_seconds, self.prepare_seconds)
         )
+        if op > _LONGER * client:
+            return None
         return Stages(
             ios=round(self.ios),
             operations=self.operations,
