@@ -1,6 +1,6 @@
 """What the times tell that OSDs take to answer requests for their counters: an OSD that stands now and then, or is far.
 
-Messages that wait in the socket of an OSD, or on the way to it, are in none of its own counters. Pure.
+Messages that wait on the network, or in the socket of an OSD, are in none of its own counters. Pure.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from statistics import median
 
 from cephtui.analysis.detectors.explaining import LAG_SECONDS
 from cephtui.analysis.detectors.osd_answers import Answers, by_number, far, late, slow_osds
+from cephtui.analysis.detectors.other_clients import OBJECT_BYTES
 from cephtui.analysis.detectors.slowest import OsdLatencies
 from cephtui.analysis.runs.facts import load_of
 from cephtui.models import Finding, OsdInterval, OsdResult, OsdSample, Step
@@ -30,9 +31,9 @@ _KINDS: Mapping[str, Callable[[OsdInterval], tuple[int, float]]] = {
 _MORE, _SLOWER = 1.1, 1.5
 """An OSD that does more than the others by this has more waiting: it is slow where its time without the waiting, which
 is estimated, is longer than theirs by that."""
-_OBJECT_BYTES, _FEW_OBJECTS = 4 << 20, 16
-"""The size of the objects of images and files, unless chosen otherwise. Fewer of an OSD may all lie on one PG, or on
-PGs of one shard (osd_op_num_shards): what it does, it does one after the other."""
+_FEW_OBJECTS = 16
+"""Fewer of an OSD may all lie on one PG, or on PGs of one shard (osd_op_num_shards): it works on them one after the
+other."""
 _LATE_SECONDS, _BEHIND_ALL = 0.1, 1.5
 """An answer that takes so long is late, if that is so many times as long as all I/Os in flight take: it may be behind
 them."""
@@ -179,7 +180,7 @@ class OsdsSoFar:
         if not (self._step and operations and all(isinstance(place, RbdPlace | FilePlace) for place in places)):
             return math.inf
         share = self._by_osd[osd.removeprefix("osd.")].work / operations
-        return share * self._step.span_bytes * len(places) / _OBJECT_BYTES
+        return share * self._step.span_bytes * len(places) / OBJECT_BYTES
 
     def _unloaded(self, kind: str, osd: str) -> float:
         """About the mean latency of an OSD if nothing had to wait for the operation before it, in seconds.

@@ -29,7 +29,7 @@ _LEAST_SHARE, _LEAST_RATE = 0.15, 20.0
 """Less than this part of the run's own load, or fewer operations a second, is none: Ceph's own daemons are clients."""
 _BYTES_PER_OPERATION = 64 << 10
 """So many bytes load an OSD about as much as one operation more."""
-_OBJECT_BYTES, _LEAST_OBJECT_BYTES = 4 << 20, 64 << 10
+OBJECT_BYTES, _LEAST_OBJECT_BYTES = 4 << 20, 64 << 10
 """The size of the objects of images and files, unless chosen otherwise; and that of what was found and is not known:
 one that is smaller than any that makes sense."""
 _DEVICE_BYTES = 1 << 20
@@ -74,7 +74,7 @@ def _object_bytes(place: RbdPlace | FilePlace, image: ImageInfo | None) -> int:
     """The size of what an I/O is cut at."""
     if image and image.object_size:
         return min(image.object_size, _DEVICE_BYTES) if place.kind == "device" else image.object_size
-    return _LEAST_OBJECT_BYTES if place.kind in ("image", "device") else _OBJECT_BYTES
+    return _LEAST_OBJECT_BYTES if place.kind in ("image", "device") else OBJECT_BYTES
 
 
 @dataclass(frozen=True, slots=True)

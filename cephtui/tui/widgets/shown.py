@@ -124,6 +124,7 @@ def shown_of_live(state: LiveRun) -> Shown:
     reached = state.latest.elapsed_seconds if measured and state.latest else 0.0
     names = [node.node for node in state.step.nodes]
     left_early_names = {node_end.node for node_end in state.left_early}
+    findings = state.findings()
     nodes = [
         NodeNow(
             name,
@@ -141,13 +142,13 @@ def shown_of_live(state: LiveRun) -> Shown:
         tuple(nodes) if len(names) > 1 else (),
         max(reached, state.expected_seconds or 0.0),
         tuple((mark.elapsed_seconds, mark.text) for mark in state.marks if mark.elapsed_seconds is not None),
-        spans=spans_of(state.findings()),
+        spans=spans_of(findings),
         machine=nodes[0].machine if len(nodes) == 1 else None,
         cluster=state.cluster,
         osds=state.osds,
         other_clients=state.course.other_operations.curve,
         other_clients_iops=load.iops if (load := state.course.other_operations.now) else None,
-        stages=_stages(state.course.stages.now.items(), state.findings()),
+        stages=_stages(state.course.stages.now.items(), findings),
         prefill=_prefill_of(state) if state.phase == "prepare" else None,
         tool=state.run.tool,
         measured=_measured(state.history),

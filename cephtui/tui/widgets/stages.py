@@ -22,11 +22,11 @@ def stages_text(stages: Mapping[str, Mapping[str, float]], columns: int, rows: i
     ``stages`` has the seconds of each of its stages by its name.
     """
     labels = {flow: f"{flow}: " for flow in stages} if len(stages) > 1 else dict.fromkeys(stages, "where: ")
-    told = stages if rows >= _ROWS_FOR_ALL else [max(stages, key=lambda flow: sum(stages[flow].values()))]
-    width = max(len(labels[flow]) for flow in told)
+    flows = stages if rows >= _ROWS_FOR_ALL else [max(stages, key=lambda flow: sum(stages[flow].values()))]
+    width = max(len(labels[flow]) for flow in flows)
     parts = [
         Text.assemble((labels[flow].ljust(width), "dim"), _row(stages[flow], columns, ascii_only=ascii_only))
-        for flow in told
+        for flow in flows
     ]
     return Text("\n", no_wrap=True, overflow="ellipsis").join(parts)
 
