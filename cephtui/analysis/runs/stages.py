@@ -47,7 +47,7 @@ class _Sums:
         self.prepare_seconds += other.prepare_seconds
 
     def stages(self) -> Stages | None:
-        """None without I/Os of the client or operations, and where these take longer: a cache answers the client."""
+        """None without I/Os or operations, and where these take longer: a cache answers, or others' are slower."""
         if self.ios < 1 or not self.operations:
             return None
         client = self.client_seconds / self.ios

@@ -89,7 +89,15 @@ def test_while_the_run_goes_on_it_is_the_last_seconds() -> None:
         [second(1), counted(9)],
         [second(1), second(2, latency=0.005), counted(2)],
     ],
-    ids=["no counters", "no figures", "no latency", "no I/O", "no operations", "of another time", "a cache"],
+    ids=[
+        "no counters",
+        "no figures",
+        "no latency",
+        "no I/O",
+        "no operations",
+        "of another time",
+        "operations that take longer",
+    ],
 )
 def test_where_one_side_is_not_known_there_are_no_stages(run: list[Sample | OsdSample]) -> None:
     assert stages_of(run).results() == stages_of(run).now == {}
