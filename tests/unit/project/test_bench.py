@@ -7,9 +7,14 @@ import math
 import random
 import statistics
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from cephtui.models import Node
+from cephtui.nodes.ssh import connect
+from cephtui.nodes.ssh.connection import SshConnection
+from cephtui.nodes.transport import Command
 from cephtui.stats import make_interval, percentile_seconds
 from cephtui.tools.base import Reading
 from tests.bench import lines, stream
@@ -18,7 +23,7 @@ from tests.bench.drawn import Drawn
 from tests.bench.figures import largest_gap, of_differences, of_ratios, p95, t95
 from tests.bench.interactive import NotMeasured
 from tests.bench.lines import recorded_readings, shown_figures, written
-from tests.bench.nodes import Note
+from tests.bench.nodes import Note, nodes
 from tests.bench.process import parse_resident
 from tests.bench.stall import late_beat
 from tests.bench.statistics import PROMISES, Promise, row_of
@@ -202,8 +207,8 @@ def reading(ios: int) -> Reading:
 
 
 def test_the_recorded_figures_are_enough() -> None:
-    for nodes in lines.NODES:
-        assert lines.RUNS * len(shown_figures(recorded_readings(), nodes)) >= lines.LEAST
+    for number in lines.NODES:
+        assert lines.RUNS * len(shown_figures(recorded_readings(), number)) >= lines.LEAST
 
 
 def test_only_beats_around_the_stall_count() -> None:
@@ -249,3 +254,17 @@ def test_a_promise_is_broken_beyond_what_chance_explains(number: int, met: bool 
 
 def test_the_text_of_a_promise_is_its_own() -> None:
     assert len({promise.text for promise in PROMISES}) == len(PROMISES)
+
+
+async def test_a_simulated_node_is_reached_as_a_real_one(tmp_path: Path) -> None:
+    with nodes("recorded", tmp_path / "ssh") as ssh_config:
+        connection = await connect(Node(name="n1", host="n1", ssh_config=str(ssh_config)), {})
+        assert isinstance(connection, SshConnection)
+        await connection.measure()
+        process = await connection.start(Command(["fio", "--name=fill"], token="t", limit_seconds=60))
+        process.release()
+        chunks = [chunk async for chunk in process.chunks()]
+        assert await process.wait() == 0
+        await connection.close()
+    assert connection.round_trip_seconds > 0
+    assert b'"jobs"' in b"".join(chunk.data for chunk in chunks)
