@@ -26,7 +26,6 @@ from typing import Literal
 import asyncssh
 
 from cephtui.nodes.replay import ReplayConnection, ReplayProcess
-from cephtui.nodes.ssh.connection import BEGIN, BEGINS
 from cephtui.nodes.transport import Command
 from cephtui.sessions import store
 from tests.bench import interactive
@@ -85,11 +84,7 @@ class Recorded:
     async def run(self, process: asyncssh.SSHServerProcess[bytes], _: str) -> None:
         """One command, which the script on stdin ends with: see ``script_of``."""
         script = (await process.stdin.readuntil(b"\0")).decode().removesuffix("\0")
-        before, _, command = script.partition("exec ")
-        if BEGINS in before:
-            for stream in (process.stdout, process.stderr):
-                stream.write(f"{BEGIN}\n".encode())
-        argv = shlex.split(command)
+        argv = shlex.split(script.partition("exec ")[2])
         if argv == ["cat"]:
             await _echo(process)
         elif "cephtui-watchdog" in argv:

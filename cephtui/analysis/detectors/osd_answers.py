@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 
-from cephtui.analysis.detectors.slowest import LEAST
+from cephtui.analysis.detectors.slowest import LEAST, by_number
 from cephtui.models import Finding
 from cephtui.models.findings.cluster import SLOW_OSD
 from cephtui.models.findings.kind import Value, named
@@ -76,7 +76,7 @@ def late(answers: Mapping[str, Answers], least_seconds: Mapping[str, float], bus
     prompt = [counts[osd] <= _OTHERS_LATE * of.number for osd, of in answers.items() if osd not in those]
     if not (0 < len(those) <= len(prompt) and all(prompt)) or len(answers) < LEAST:
         return None
-    return slow_osds(
+    return slow_osd_finding(
         map(_NAME, those),
         late=sum(counts[osd] for osd in those),
         answers=sum(answers[osd].number for osd in those),
@@ -96,16 +96,11 @@ def far(answers: Mapping[str, Answers], busy: Collection[str]) -> Finding | None
     those = [osd for osd in seconds if seconds[osd] >= _FAR * middle and osd not in busy]
     if not those:
         return None
-    return slow_osds(
+    return slow_osd_finding(
         map(_NAME, those), answer_seconds=median(seconds[osd] for osd in those), others=max(middle, _KEPT_SECONDS)
     )
 
 
-def slow_osds(names: Iterable[str], **values: Value) -> Finding:
+def slow_osd_finding(names: Iterable[str], **values: Value) -> Finding:
     """``slow-osd`` of one or several."""
     return SLOW_OSD.found(**named(tuple(sorted(names, key=by_number)), "osd", "osds"), **values)
-
-
-def by_number(osd: str) -> tuple[int, str]:
-    """The order of ids, or of names."""
-    return len(osd), osd

@@ -9,9 +9,9 @@ from itertools import pairwise
 from statistics import median
 
 from cephtui.analysis.detectors.explaining import LAG_SECONDS
-from cephtui.analysis.detectors.osd_answers import Answers, by_number, far, late, slow_osds
+from cephtui.analysis.detectors.osd_answers import Answers, far, late, slow_osd_finding
 from cephtui.analysis.detectors.other_clients import OBJECT_BYTES
-from cephtui.analysis.detectors.slowest import OsdLatencies
+from cephtui.analysis.detectors.slowest import OsdLatencies, by_number
 from cephtui.analysis.runs.facts import load_of
 from cephtui.models import Finding, OsdInterval, OsdResult, OsdSample, Step
 from cephtui.models.findings.cluster import BUSY_OSD, MESSAGE_CAP, OSD_COUNTERS, SLOW_OSD
@@ -166,7 +166,7 @@ class OsdsSoFar:
             and (self._objects(name) >= _FEW_OBJECTS or self._unloaded(kind, name) > _SLOWER * group.others)
         }
         if slow:
-            return slow_osds(slow, seconds=median(slow.values()), others=group.others)
+            return slow_osd_finding(slow, seconds=median(slow.values()), others=group.others)
         busiest = max(group.figures, key=lambda name: work[name])
         values: dict[str, Value] = {"osd": busiest, "seconds": group.figures[busiest], "others": group.others}
         if work[busiest] > _MORE * usual:

@@ -228,7 +228,7 @@ def _slow(
     least = _LEAST_SHARE * median(figures.values())
     ordered = sorted(figures, key=lambda name: figures[name], reverse=better == "more")
     for cut in range((count + 1) // 2, count) if least > 0 else ():
-        beside, group = ordered[:cut], sorted(ordered[cut:], key=lambda name: (len(name), name))
+        beside, group = ordered[:cut], sorted(ordered[cut:], key=by_number)
         others = [max(figures[name], least) for name in beside]
         first, middle = max(figures[ordered[cut]], least), median(others)
         factor = middle / first if better == "more" else first / middle
@@ -279,6 +279,11 @@ class NodeRates:
             return None
         values: dict[str, Value | None] = {"figure": metric.title, "rate": slow.figure, "others": slow.others}
         return SLOW_NODE.found(**named(slow.names, "node", "slow_nodes"), **values, nodes=len(rates))
+
+
+def by_number(name: str) -> tuple[int, str]:
+    """The order of names that end with a number, ``osd.9`` before ``osd.10``, and of ids."""
+    return len(name), name
 
 
 class OsdLatencies:

@@ -33,9 +33,9 @@ LOGIN_LINE = 'exec bash -c \'IFS= read -r -d "" line && eval "$line"\''
 
 ``exec`` because a shell that stays would report the end by a signal as a status. bash reads no byte beyond the NUL.
 """
-BEGIN = "cephtui begin"
+_BEGIN = "cephtui begin"
 """A line on both streams before the output of a short command: what start-up files print ends with it."""
-BEGINS = f"echo {BEGIN}; echo {BEGIN} >&2; "
+_BEGINS = f"echo {_BEGIN}; echo {_BEGIN} >&2; "
 
 
 async def open_connection(node: Node, host: str, answers: Mapping[str, str]) -> SshConnection | Question:
@@ -71,7 +71,7 @@ def script_of(argv: Sequence[str], before: str = "") -> bytes:
 
 def own_output(output: bytes) -> bytes:
     """The output of a short command itself, without what start-up files print; all of it where it did not begin."""
-    before, begin, command_output = output.partition(f"{BEGIN}\n".encode())
+    before, begin, command_output = output.partition(f"{_BEGIN}\n".encode())
     return command_output if begin else before
 
 
@@ -209,7 +209,7 @@ class SshConnection:
         """A process that is let go of at the end; asyncssh's own context would wait for a node that is silent."""
         process = await self._connection.create_process(LOGIN_LINE, **_PLAIN)
         try:
-            process.stdin.write(script_of(argv, BEGINS))
+            process.stdin.write(script_of(argv, _BEGINS))
             yield process
         finally:
             process.close()
