@@ -12,7 +12,7 @@ from cephtui.models import OsdInterval, OsdSample
 
 OSDS_MOST = 256
 """The OSDs of larger pools are not asked: the answers of one round would be too far apart."""
-_OSD, _CAP = "osd", "throttle-osd_client_messages"
+_OSD, _CAP, _STORE = "osd", "throttle-osd_client_messages", "bluestore"
 _NAMES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "reads": ((_OSD, "op_r"),),
     "writes": ((_OSD, "op_w"),),
@@ -27,12 +27,16 @@ _NAMES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "write_process_seconds": ((_OSD, "op_w_process_latency"),),
     "write_prepare_seconds": ((_OSD, "op_w_prepare_latency"),),
     "subop_seconds": ((_OSD, "subop_w_latency"),),
+    "commit_seconds": ((_STORE, "txc_commit_lat"), (_STORE, "commit_lat")),
+    "kv_queue_seconds": ((_STORE, "state_kv_queued_lat"),),
+    "kv_commit_seconds": ((_STORE, "state_kv_commiting_lat"),),
+    "throttle_seconds": ((_STORE, "txc_throttle_lat"), (_STORE, "throttle_lat")),
     "received": ((_CAP, "get"),),
     "refused": ((_CAP, "get_or_fail_fail"),),
     "message_cap": ((_CAP, "max"),),
 }
 """Ceph's names of what is asked, by logger and counter. Where releases have called it otherwise, they are one after the
-other, and the first that an OSD has is taken; 16.2 to 20.2 call all of these alike."""
+other, and the first that an OSD has is taken: those of BlueStore's transactions begin with txc_ since 18.2."""
 _COUNTERS = tuple(counter for names in _NAMES.values() for counter in names)
 _MEANS = tuple(name for name in _NAMES if name.endswith("_seconds"))
 _OF_ALL_MEANS = tuple(name for name in _MEANS if name != "subop_seconds")
@@ -161,6 +165,7 @@ def _sample(spans: Mapping[int, tuple[OsdCounts, OsdCounts]], usual: float, miss
         read_bytes=summed("read_bytes"),
         write_bytes=summed("write_bytes") + summed("modify_bytes"),
         **{name: _mean([before.mean_until(now, name) for before, now in spans.values()]) for name in _OF_ALL_MEANS},
+        commits=sum(before.mean_until(now, "commit_seconds")[0] for before, now in spans.values()),
         message_cap=min(caps, default=None),
         osds={str(osd): _interval(before, now, usual) for osd, (before, now) in sorted(spans.items())},
         missing=tuple(map(str, missing)),
@@ -168,19 +173,35 @@ def _sample(spans: Mapping[int, tuple[OsdCounts, OsdCounts]], usual: float, miss
 
 
 def _interval(before: OsdCounts, now: OsdCounts, usual: float) -> OsdInterval:
-    length, subops = now.at - before.at, before.mean_until(now, "subop_seconds")
+    length = now.at - before.at
+    means = {name: before.mean_until(now, name) for name in _MEANS}
+    commits, subops = means["commit_seconds"], means["subop_seconds"]
     return OsdInterval(
         interval_seconds=round(length, 3) if abs(length - usual) > _JITTER * usual else 0.0,
         answer_seconds=now.answer_seconds if now.answer_seconds >= _AT_ONCE_SECONDS else 0.0,
         reads=before.count_until(now, "reads"),
-        read_seconds=_mean([before.mean_until(now, "read_seconds")]) or 0.0,
+        read_seconds=_mean([means["read_seconds"]]) or 0.0,
         writes=before.count_until(now, "writes"),
-        write_seconds=_mean([before.mean_until(now, "write_seconds")]) or 0.0,
+        write_seconds=_mean([means["write_seconds"]]) or 0.0,
+        queue_seconds=_queue_seconds(means),
         subops=subops[0],
         subop_seconds=_mean([subops]) or 0.0,
+        commits=commits[0],
+        commit_seconds=_mean([commits]) or 0.0,
         received=before.count_until(now, "received"),
         refused=before.count_until(now, "refused"),
     )
+
+
+def _queue_seconds(means: Mapping[str, Mean]) -> float:
+    """The mean time that reads and writes waited for a worker thread; 0 where that is not known."""
+    waited, count = 0.0, 0
+    for flow in ("read", "write"):
+        (of_all, seconds), (of_processed, process_seconds) = means[f"{flow}_seconds"], means[f"{flow}_process_seconds"]
+        if of_all and of_processed:
+            waited += of_all * max(0.0, seconds / of_all - process_seconds / of_processed)
+            count += of_all
+    return round(waited / count, 7) if count else 0.0
 
 
 def _mean(means: Iterable[Mean]) -> float | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 
 from cephtui import units
+from cephtui.analysis.detectors.setup import setup_findings
 from cephtui.ceph import pool_guards
 from cephtui.ceph.answers import setting_text
 from cephtui.ceph.cluster import OSD_OPTIONS, ClusterState, state_findings
@@ -200,6 +201,7 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
     if demand.writes:
         findings = (*findings, *pool_guards.space_findings(space))
     environment = await _environment(cluster, state, pools, data_pool, osd_map.pools[pool])
+    findings = (*findings, *setup_findings(environment))
     return Preflight(refusal or full, full is not None, findings, environment, state, pool, demand.data_pool)
 
 

@@ -47,6 +47,7 @@ from cephtui.models.plan import (
 from cephtui.models.promise import MeasuredVolume, Promise, VolumePart
 from cephtui.models.refusal import ConfirmKind, Refusal
 from cephtui.models.results import (
+    Commits,
     DiskUse,
     JobResult,
     Latency,
@@ -84,6 +85,7 @@ __all__ = [
     "ClusterEnvironment",
     "ClusterLink",
     "ClusterSample",
+    "Commits",
     "CompanionStep",
     "ConfirmKind",
     "DiskUse",

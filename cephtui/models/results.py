@@ -226,6 +226,20 @@ class Stages(Model):
     """From then on until the slowest copy was written, or until the data was read."""
 
 
+class Commits(Model):
+    """What BlueStore's transactions took on all OSDs of a pool in a run: those of all clients, and of all copies."""
+
+    commits: int
+    commit_seconds: Amount
+    """Mean time until the commit."""
+    kv_queue_seconds: Amount
+    """Of it in the queue of the key-value store (RocksDB)."""
+    kv_commit_seconds: Amount
+    """Of it until the key-value store had committed."""
+    throttle_seconds: Amount
+    """Of it held by BlueStore's throttle."""
+
+
 class OsdResult(Model):
     """What an OSD of the pool did in a run, from the release of the benchmark on, for all its clients."""
 
@@ -237,10 +251,16 @@ class OsdResult(Model):
     writes: int
     write_seconds: Amount | None
     """Mean latency of its writes as their primary."""
+    queue_seconds: Amount | None = Field(default=None, exclude_if=lambda seconds: seconds is None)
+    """Of the latency of both, the mean time until a worker thread took them; left out where it is not known."""
     subops: int
     """Writes as a replica, for another OSD."""
     subop_seconds: Amount | None
     """Mean latency of these, from receipt to commit."""
+    commits: int = Field(default=0, exclude_if=lambda commits: not commits)
+    """Transactions of its BlueStore that were committed; left out where they are not known."""
+    commit_seconds: Amount | None = Field(default=None, exclude_if=lambda seconds: seconds is None)
+    """Mean time that these took; left out without any."""
     received: int
     """Messages of clients that were received."""
     refused: int

@@ -13,7 +13,7 @@ from cephtui.models.findings import Finding
 from cephtui.models.nodes import ClusterEnvironment, NodeEnvironment
 from cephtui.models.plan import Plan
 from cephtui.models.promise import Promise
-from cephtui.models.results import NodeResult, OsdResult, Seconds, Stages, Summary
+from cephtui.models.results import Commits, NodeResult, OsdResult, Seconds, Stages, Summary
 from cephtui.models.samples import Sample, StateSample
 from cephtui.printable import one_line
 
@@ -84,6 +84,8 @@ class Run(Model):
     """The OSDs of the pool, by their ids; left out where their counters are not known."""
     stages: dict[Literal["read", "write"], Stages] = Field(default_factory=dict, exclude_if=lambda stages: not stages)
     """Where the latency of reads and writes went, by flow; left out where that is not known."""
+    commits: Commits | None = Field(default=None, exclude_if=lambda commits: commits is None)
+    """What BlueStore's transactions took on the OSDs of the pool; left out where that is not known."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property

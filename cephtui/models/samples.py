@@ -224,17 +224,23 @@ class OsdInterval(Model):
     interval_seconds: Annotated[Elapsed, _LEFT_OUT] = 0.0
     """The time since its answer before, where that is not the interval of the sample; left out where it is."""
     answer_seconds: Annotated[Amount, _LEFT_OUT] = 0.0
-    """How long it took to answer for its counters, the longest of two round trips; left out below 10 ms."""
+    """How long it took to answer for its counters, the longest of three round trips; left out below 10 ms."""
     reads: Annotated[int, _LEFT_OUT] = 0
     read_seconds: Annotated[Amount, _LEFT_OUT] = 0.0
     """Mean latency of its reads as their primary, from the receipt of the message to the answer."""
     writes: Annotated[int, _LEFT_OUT] = 0
     write_seconds: Annotated[Amount, _LEFT_OUT] = 0.0
     """Mean latency of its writes as their primary."""
+    queue_seconds: Annotated[Amount, _LEFT_OUT] = 0.0
+    """Of the latency of both, the mean time until a worker thread took them."""
     subops: Annotated[int, _LEFT_OUT] = 0
     """Writes as a replica, for another OSD."""
     subop_seconds: Annotated[Amount, _LEFT_OUT] = 0.0
     """Mean latency of these, from receipt to commit."""
+    commits: Annotated[int, _LEFT_OUT] = 0
+    """Transactions of its BlueStore that were committed."""
+    commit_seconds: Annotated[Amount, _LEFT_OUT] = 0.0
+    """Mean time that these took."""
     received: Annotated[int, _LEFT_OUT] = 0
     """Messages of clients that were received."""
     refused: Annotated[int, _LEFT_OUT] = 0
@@ -272,6 +278,16 @@ class OsdSample(StateSample):
     """Of it from a worker thread on."""
     write_prepare_seconds: Amount | None = None
     """Of it from a worker thread until the transaction is handed on."""
+    commits: int = 0
+    """Transactions of BlueStore that were committed, those of other OSDs' writes included."""
+    commit_seconds: Amount | None = None
+    """Mean time that a transaction took until its commit; null without BlueStore."""
+    kv_queue_seconds: Amount | None = None
+    """Of it in the queue of the key-value store (RocksDB)."""
+    kv_commit_seconds: Amount | None = None
+    """Of it until the key-value store had committed."""
+    throttle_seconds: Amount | None = None
+    """Of it held by BlueStore's throttle."""
     message_cap: int | None = None
     """The lowest osd_client_message_cap of the OSDs: messages of clients that one may have in work at once."""
     operations_per_io: Amount | None = None

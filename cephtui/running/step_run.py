@@ -367,6 +367,7 @@ def _finished(
             "findings": (*findings, *node_findings, *apart),
             "cluster": environment,
             "osds": work.recorder.course.counted.results(),
+            "commits": work.recorder.course.counted.commits(),
             "stages": work.recorder.course.stages.results(),
             "environment": environments,
             "summary": stats.summarise((node.result.flows for node in nodes), histogram=True),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
@@ -13,7 +13,7 @@ from cephtui.analysis.detectors.osd_answers import Answers, far, late, slow_osd_
 from cephtui.analysis.detectors.other_clients import OBJECT_BYTES
 from cephtui.analysis.detectors.slowest import OsdLatencies, by_number
 from cephtui.analysis.runs.facts import load_of
-from cephtui.models import Finding, OsdInterval, OsdResult, OsdSample, Step
+from cephtui.models import Commits, Finding, OsdInterval, OsdResult, OsdSample, Step
 from cephtui.models.findings.cluster import BUSY_OSD, MESSAGE_CAP, OSD_COUNTERS, SLOW_OSD
 from cephtui.models.findings.kind import Value
 from cephtui.models.plan import FilePlace, RbdPlace
@@ -51,6 +51,9 @@ class _Sums:
     write_seconds: float = 0.0
     subops: int = 0
     subop_seconds: float = 0.0
+    queue_seconds: float = 0.0
+    commits: int = 0
+    commit_seconds: float = 0.0
     received: int = 0
     refused: int = 0
     answers: Answers = field(default_factory=Answers)
@@ -62,6 +65,9 @@ class _Sums:
         self.write_seconds += interval.writes * interval.write_seconds
         self.subops += interval.subops
         self.subop_seconds += interval.subops * interval.subop_seconds
+        self.queue_seconds += (interval.reads + interval.writes) * interval.queue_seconds
+        self.commits += interval.commits
+        self.commit_seconds += interval.commits * interval.commit_seconds
         self.received += interval.received
         self.refused += interval.refused
         self.answers.add(interval.answer_seconds)
@@ -81,11 +87,14 @@ class _Sums:
         return OsdResult(
             share=self.operations / operations if operations else 0.0,
             reads=self.reads,
-            read_seconds=self.read_seconds / self.reads if self.reads else None,
+            read_seconds=_mean(self.read_seconds, self.reads),
             writes=self.writes,
-            write_seconds=self.write_seconds / self.writes if self.writes else None,
+            write_seconds=_mean(self.write_seconds, self.writes),
+            queue_seconds=_mean(self.queue_seconds, self.operations),
             subops=self.subops,
-            subop_seconds=self.subop_seconds / self.subops if self.subops else None,
+            subop_seconds=_mean(self.subop_seconds, self.subops),
+            commits=self.commits,
+            commit_seconds=_mean(self.commit_seconds, self.commits),
             received=self.received,
             refused=self.refused,
         )
@@ -104,6 +113,8 @@ class OsdsSoFar:
         """Whether the cephx caps deny to ask OSDs for their counters."""
         self._seconds = 0.0
         """The time in which they counted."""
+        self._commits = dict.fromkeys(Commits.model_fields, 0.0)
+        """Of all OSDs: how many, and the sums of their seconds."""
         self._cap: int | None = None
         self._held: list[tuple[float, float]] = []
         """When OSDs received no more because of their message cap."""
@@ -120,6 +131,9 @@ class OsdsSoFar:
             operations = {f"osd.{osd}": of(interval) for osd, interval in sample.osds.items()}
             self._latencies[name].add(operations, sample.elapsed_seconds)
         self._seconds += sample.interval_seconds
+        self._commits["commits"] += sample.commits
+        for name in self._commits.keys() - {"commits"}:
+            self._commits[name] += sample.commits * (getattr(sample, name) or 0.0)
         self._cap = sample.message_cap or self._cap
         begun = max(0.0, sample.elapsed_seconds - (sample.interval_seconds or _ROUND_SECONDS))
         for osd in sample.missing:
@@ -134,6 +148,13 @@ class OsdsSoFar:
         operations = sum(osd.operations for osd in self._by_osd.values())
         ids = sorted(self._by_osd, key=by_number)
         return {osd: self._by_osd[osd].result(operations) for osd in ids}
+
+    def commits(self) -> Commits | None:
+        """What BlueStore's transactions took over the whole run; None where that is not known."""
+        if not (count := round(self._commits["commits"])):
+            return None
+        means = {name: total / count for name, total in self._commits.items() if name != "commits"}
+        return Commits(commits=count, **means)
 
     def findings(self, *, is_alone: bool = True) -> Iterator[Finding]:
         """What the counters show, and that they could not be read.
@@ -166,12 +187,29 @@ class OsdsSoFar:
             and (self._objects(name) >= _FEW_OBJECTS or self._unloaded(kind, name) > _SLOWER * group.others)
         }
         if slow:
-            return slow_osd_finding(slow, seconds=median(slow.values()), others=group.others)
+            seconds = median(slow.values())
+            return slow_osd_finding(
+                slow, seconds=seconds, others=group.others, **self._part(slow, seconds - group.others)
+            )
         busiest = max(group.figures, key=lambda name: work[name])
         values: dict[str, Value] = {"osd": busiest, "seconds": group.figures[busiest], "others": group.others}
         if work[busiest] > _MORE * usual:
             return BUSY_OSD.found(**values, share=work[busiest] / sum(work.values()), more=work[busiest] / usual)
         return BUSY_OSD.found(**values, objects=math.ceil(self._objects(busiest)))
+
+    def _part(self, slow: Collection[str], longer_seconds: float) -> dict[str, Value]:
+        """Where most of the time goes that operations of slow OSDs take longer, as values of the finding; or none."""
+        results = self.results()
+        for part in ("commit", "queue"):
+            means = {f"osd.{osd}": getattr(result, f"{part}_seconds") for osd, result in results.items()}
+            known = {osd: mean for osd, mean in means.items() if mean is not None}
+            others = [mean for osd, mean in known.items() if osd not in slow]
+            if not others or not known.keys() >= {*slow}:
+                continue
+            seconds, usual = median(known[osd] for osd in slow), median(others)
+            if seconds - usual >= longer_seconds / 2:
+                return {"part": part, "part_seconds": seconds, "part_others": usual}
+        return {}
 
     def _objects(self, osd: str) -> float:
         """About how many objects of the run's images or files lie on an OSD; infinite where that is not known."""
@@ -272,6 +310,10 @@ def _extend(spans: list[tuple[float, float]], begun: float, over: float) -> None
 
 def _overlap(spans: Iterable[tuple[float, float]], begun: float, over: float) -> float:
     return sum(max(0.0, min(over, end) - max(begun, start)) for start, end in spans)
+
+
+def _mean(total: float, count: int) -> float | None:
+    return total / count if count else None
 
 
 def _share(refused: int, received: int) -> float:

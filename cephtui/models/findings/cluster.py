@@ -5,7 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from cephtui.models.findings.kind import FindingKind, Value, Values, joined_words, says, slow_label, were_slow, worded
+from cephtui.models.findings.kind import (
+    FindingKind,
+    Value,
+    Values,
+    joined_words,
+    names_in,
+    says,
+    slow_label,
+    were_slow,
+    worded,
+)
+from cephtui.printable import listed
 from cephtui.units import clock, percent
 
 _DOCS = "https://docs.ceph.com/en/latest/rados"
@@ -247,7 +258,18 @@ def _slow_osd(values: Values) -> str:
         return f"{slow} to answer: {worded(took, named)} {worded('{others:latency}', values)}"
     took = worded("{seconds:latency}{how}, ", named)
     others = worded("the median of the other OSDs, {others:latency}", values)
-    return f"{slow}: {named['whose']} operations took {took}{_longer(values)} times {others}"
+    return f"{slow}: {named['whose']} operations took {took}{_longer(values)} times {others}{_slow_part(values)}"
+
+
+_PARTS = {"commit": "a commit took", "queue": "operations waited for a worker thread for"}
+"""Where the time of a slow OSD's operations goes."""
+
+
+def _slow_part(values: Values) -> str:
+    if values.get("part") not in _PARTS:
+        return ""
+    took = worded("{part_seconds:latency} there, {part_others:latency} on the others", values)
+    return f"; {_PARTS[values['part']]} {took}"
 
 
 def _longer(values: Values) -> str:
@@ -264,6 +286,14 @@ def _busy_osd(values: Values) -> str:
     return f"{more} as the other OSDs (median), and took {_longer(values)} times as long: {latencies}"
 
 
+def _slow_osd_cure(values: Values) -> str:
+    return _PART_CURES.get(str(values.get("part")), SLOW_OSD.cure)
+
+
+_PART_CURES = {
+    "commit": "look at the disk of that OSD: smartctl -a, iostat -x, ceph tell osd.N bench",
+    "queue": "look at the CPU of that OSD and of its host: top, a CPU quota of its cgroup, other daemons beside it",
+}
 SLOW_OSD = FindingKind(
     "slow-osd", "limits", "cluster", "slow OSD", _slow_osd,
     label=slow_label("osd", "osds"),
@@ -272,6 +302,7 @@ SLOW_OSD = FindingKind(
     "host, more than those of the cluster.",
     cure="look at that OSD: its disk (smartctl -a, iostat -x), its host, ceph tell osd.N bench; with slow answers, or "
     "several slow OSDs of one host, at the host and its link (cephtui run network)",
+    cured=_slow_osd_cure,
     source=f"{_DOCS}/troubleshooting/troubleshooting-osd/",
 )  # fmt: skip
 
@@ -345,6 +376,40 @@ MESSAGE_CAP = FindingKind(
     "the network, and clients starve each other. The figures show that cap and not the disks.",
     cure="choose less depth or fewer jobs, or raise osd_client_message_cap on both sides", cured=_message_cap_cure,
     source=f"{_DOCS}/configuration/osd-config-ref/",
+)  # fmt: skip
+
+
+def _mclock_capacity(values: Values) -> str:
+    expected = worded("mClock expects {iops:iops} IOPS of ", values) + listed(names_in(values, "osd", "osds"))
+    usual = "{others:iops} of the other OSDs" if "others" in values else "the default is {default:iops}"
+    return f"{expected} ({values['option']}), {worded(usual, values)}"
+
+
+MCLOCK_CAPACITY = FindingKind(
+    "mclock-capacity", "limits", "cluster", "mClock capacity", _mclock_capacity,
+    slows=True,
+    why="An OSD measures itself at its first start and keeps that figure. It is what mClock hands out to clients, "
+    "recovery and scrubs: an OSD that was busy then is held back since.",
+    cure="measure that OSD again while nothing runs (ceph tell osd.N bench 12288000 4096 4194304 100), and set what it "
+    "does: ceph config set osd.N OPTION IOPS; ceph config rm osd.N OPTION is the default",
+    source=f"{_DOCS}/configuration/mclock-config-ref/",
+)  # fmt: skip
+
+CLASSES_MIXED = FindingKind(
+    "classes-mixed", "note", "cluster", "device classes mixed",
+    says("pool {pool} lies on OSDs of several device classes: {classes:listed}"),
+    why="A write waits for the slowest of its copies, and a read for the disk that it happens to lie on: the pool is "
+    "about as fast as its slowest class.",
+    cure="use a CRUSH rule for one class: ceph osd crush rule create-replicated NAME default host CLASS",
+    source=f"{_DOCS}/operations/crush-map/#device-classes",
+)  # fmt: skip
+
+FEW_OSDS = FindingKind(
+    "few-osds", "note", "cluster", "few OSDs",
+    says("pool {pool} lies on {osds} of the {of} OSDs that its CRUSH rule may use"),
+    why="Only these OSDs work for the pool: the others can't make it faster.",
+    cure="see how PGs lie: ceph pg ls-by-pool POOL; a pool with more PGs (pg_num), or the balancer, uses more OSDs",
+    source=_PG_COUNT,
 )  # fmt: skip
 
 OSD_COUNTERS = FindingKind(

@@ -17,6 +17,8 @@ _FIGURES = (
     Column("read latency", "r"),
     Column("writes", "r", rank=2),
     Column("write latency", "r"),
+    Column("queue", "r", rank=2),
+    Column("commit", "r", rank=1),
     Column("replica writes", "r", rank=3),
     Column("replica latency", "r", rank=1),
     Column("refused", "r"),
@@ -25,7 +27,7 @@ _FIGURES = (
 
 _ABOUT = Text(
     "All that the OSDs did in the run, ramp included, for all their clients; mean latencies from the receipt of a "
-    "message to its answer",
+    "message to its answer, of it the queue for a worker thread, and of BlueStore's transactions until their commit",
     "dim",
 )
 
@@ -59,10 +61,11 @@ def osds_table(runs: Mapping[str, Run]) -> Table:
 def _figures(osd: OsdResult) -> tuple[str, ...]:
     """Its part of all operations, then counts and mean latencies; what it did not do is empty."""
     pairs = ((osd.reads, osd.read_seconds), (osd.writes, osd.write_seconds), (osd.subops, osd.subop_seconds))
-    counted = [text for count, seconds in pairs for text in _counted(count, seconds)]
+    reads, writes, replica = (_counted(count, seconds) for count, seconds in pairs)
+    own = (units.latency(seconds) if seconds is not None else "" for seconds in (osd.queue_seconds, osd.commit_seconds))
     tried = osd.received + osd.refused
     refused = units.percent(100 * osd.refused / tried) if osd.refused else ""
-    return units.percent(100 * osd.share), *counted, refused
+    return units.percent(100 * osd.share), *reads, *writes, *own, *replica, refused
 
 
 def _counted(count: int, seconds: float | None) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from cephtui import units
 from cephtui.models import Finding, Run, Stages
 from cephtui.reports.blocks import Block, Cell, Column, Table, Text, words
-from cephtui.reports.words.stages import LAST_STAGE, counted_text, named_stages
+from cephtui.reports.words.stages import LAST_STAGE, commits_text, counted_text, named_stages
 
 _ABOUT = Text(
     "Where the latency goes: from the receipt of a message on the OSDs count the wait for a worker thread (queue), the "
@@ -28,7 +28,8 @@ def stage_blocks(runs: Mapping[str, Run]) -> tuple[Block, ...]:
     if not rows:
         return ()
     flows = {flow for run in runs.values() for flow in run.stages}
-    return Table(_heads(flows), tuple(rows)).filled, _ABOUT
+    inside = (Text(commits_text(run.commits, name)) for name, run in runs.items() if run.commits)
+    return Table(_heads(flows), tuple(rows)).filled, _ABOUT, *inside
 
 
 def _heads(flows: Iterable[str]) -> tuple[Column, ...]:

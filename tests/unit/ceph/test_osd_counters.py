@@ -29,8 +29,9 @@ class Recorded:
         self.release = release
 
     def osd_command(self, osd: int, command: str, data: bytes) -> tuple[int, bytes, str]:
-        name = {"osd": "perf-osd", "throttle-osd_client_messages": "perf-message-throttle"}
-        return 0, said(self.release, name[json.loads(command)["logger"]]).encode(), ""
+        logger = json.loads(command)["logger"]
+        name = "perf-message-throttle" if logger == "throttle-osd_client_messages" else f"perf-{logger}"
+        return 0, said(self.release, name).encode(), ""
 
 
 @every_release
@@ -42,6 +43,11 @@ def test_all_that_is_asked_is_known_in_every_release(release: str) -> None:
     assert counts.counts["write_bytes"] == dumped["op_w_in_bytes"]
     assert counts.means["write_seconds"] == (dumped["op_w_latency"]["avgcount"], dumped["op_w_latency"]["sum"])
     assert counts.counts["message_cap"] == 256
+    store = json.loads(said(release, "perf-bluestore"))["bluestore"]
+    commits = store.get("txc_commit_lat", store.get("commit_lat"))
+    assert counts.means["commit_seconds"] == (commits["avgcount"], commits["sum"])
+    parts = (counts.means[f"{name}_seconds"][1] for name in ("kv_queue", "kv_commit", "throttle"))
+    assert 0.9 * commits["sum"] < sum(parts) < commits["sum"]
     assert counts.counts.keys() | counts.means.keys() == osd_counters._NAMES.keys(), "nothing is unknown"
 
 
@@ -57,12 +63,12 @@ def test_a_counter_that_an_osd_does_not_have_is_left_out() -> None:
 
 
 def answered(at: float, took: float = 0.0003, **counted: Any) -> list[Any]:
-    """A row of an OSD: counts, and means as pairs, by their names here."""
-    return [
-        at,
-        took,
-        *(counted.get(name, [0, 0.0] if name.endswith("_seconds") else 0) for name in osd_counters._NAMES),
-    ]
+    """A row of an OSD: counts, and means as pairs, by their names here; it has the last of several names of Ceph's."""
+    row: list[Any] = [at, took]
+    for name, counters in osd_counters._NAMES.items():
+        row += [None] * (len(counters) - 1)
+        row.append(counted.get(name, [0, 0.0] if name.endswith("_seconds") else 0))
+    return row
 
 
 def asked(**osds: list[Any]) -> OsdRound:
@@ -89,6 +95,25 @@ def test_a_sample_is_what_was_counted_between_two_answers() -> None:
         "0": OsdInterval(writes=4, write_seconds=0.05, received=4),
         "1": OsdInterval(reads=2, read_seconds=0.05, subops=2, subop_seconds=0.25, refused=5),
     }
+
+
+def test_how_long_operations_waited_for_a_thread_and_transactions_for_their_commit() -> None:
+    differences = OsdDifferences()
+    differences.take(asked(osd0=answered(0.0), osd1=answered(0.0)))
+    busy: dict[str, Any] = {"write_seconds": [30, 0.6], "write_process_seconds": [30, 0.3], "reads": 10, "writes": 30}
+    read: dict[str, Any] = {"read_seconds": [10, 0.1], "read_process_seconds": [10, 0.1]}
+    commits: dict[str, Any] = {
+        "commit_seconds": [50, 0.5],
+        "kv_queue_seconds": [50, 0.1],
+        "kv_commit_seconds": [50, 0.3],
+    }
+    later = asked(osd0=answered(1.0, **busy, **read, **commits), osd1=answered(1.0, commit_seconds=[150, 0.5], reads=1))
+    sample = known(differences.take(later))
+    first, second = sample.osds.values()
+    assert (first.queue_seconds, first.commits, first.commit_seconds) == pytest.approx((0.0075, 50, 0.01))
+    assert (second.queue_seconds, second.commits, second.commit_seconds) == pytest.approx((0.0, 150, 0.0033333))
+    assert (sample.commits, sample.commit_seconds) == pytest.approx((200, 0.005))
+    assert (sample.kv_queue_seconds, sample.kv_commit_seconds) == pytest.approx((0.002, 0.006))
 
 
 def test_an_osd_that_did_not_answer_is_left_out_and_comes_with_its_whole_time() -> None:

@@ -24,7 +24,8 @@ from tests.support.runs import run
 
 LEVELS = {
     "note": {
-        *("autoscale", "busy-osd", "clock", "compressible", "console", "depth", "flag", "health-other", "krbd"),
+        *("autoscale", "busy-osd", "classes-mixed", "clock", "compressible", "console", "depth", "few-osds", "flag"),
+        *("health-other", "krbd"),
         *("monitors", "mtu", "network-unknown", "one-stream", "one-thread", "osd-counters", "osds", "partly-saved"),
         *("portion", "ramp", "random-data", "rate-set", "raw-cut", "residue", "slow-job", "space", "unkillable"),
         *("unsaved", "working-set", "zeros"),
@@ -33,7 +34,16 @@ LEVELS = {
         *("above-ceiling", "cache-device", "caches", "client-cpu", "clock-step", "cluster-silent", "coarse"),
         *("collapse", "compressed", "cpu-quota", "cpu-taken", "deviation", "dip", "disordered", "errors"),
         *("errors-counted", "failed-ops", "file-system-cache", "first-byte", "health-speed", "in-flight"),
-        *("kernel-errors", "left-changed", "memory-wanted", "message-cap", "nic-drops", "nic-errors", "no-seconds"),
+        *(
+            "kernel-errors",
+            "left-changed",
+            "mclock-capacity",
+            "memory-wanted",
+            "message-cap",
+            "nic-drops",
+            "nic-errors",
+        ),
+        "no-seconds",
         *("node-ended", "not-settled", "osd-down", "osd-out", "other-clients", "overrun", "pgs", "pgs-inactive"),
         *("pgs-split", "rate-limited", "recovery", "retransmits", "saw", "scrub", "short", "slow-node", "slow-ops"),
         *("slow-osd", "snaptrim", "stalled", "steal", "stuck", "throttled", "unreadable", "unverified"),

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 
 from cephtui.models import (
     ClusterSample,
+    Commits,
     FilePlace,
     Interval,
     JobSample,
@@ -232,6 +233,11 @@ OSD = OsdResult(
 )
 
 
+COMMITS = Commits(
+    commits=3, commit_seconds=0.003, kv_queue_seconds=0.001, kv_commit_seconds=0.0015, throttle_seconds=0.0
+)
+
+
 STAGES = Stages(
     ios=3,
     operations=3,
@@ -280,6 +286,7 @@ def test_the_schema_has_the_events_and_their_keys() -> None:
         ceilings=(),
         osds={"0": OSD},
         stages={"read": STAGES},
+        commits=COMMITS,
     )
     sample = replace(SAMPLE, missing=("b",), other={"delete": Interval(3, 0, 3.0, 0.0)})
     sample = replace(sample, jobs=(JobSample("osd.3", "write", 4, 4096, 0.5),))

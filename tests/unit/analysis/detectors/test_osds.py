@@ -11,7 +11,10 @@ from cephtui.analysis.detectors.incidents import Course
 from cephtui.analysis.detectors.osds import OsdsSoFar
 from cephtui.models import ClusterSample, Finding, Interval, OsdInterval, OsdSample, Sample, Step
 from cephtui.models.findings import KINDS
+from cephtui.models.findings.cluster import SLOW_OSD
+from cephtui.models.findings.kind import finding_kind
 from tests.support.golden import Golden
+from tests.support.known import known
 from tests.support.plans import plan
 
 STEP = plan("write-iops", target="rbd:bench", nodes=("a", "b", "c")).steps[0]
@@ -68,6 +71,36 @@ def test_an_osd_that_answers_later_than_the_others_is_a_finding(
     findings = list(osds.findings())
     assert [finding.code for finding in findings] == codes
     assert all(finding.values["osd"] == "osd.0" for finding in findings)
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ({"commits": 900, "commit_seconds": 0.04}, "; a commit took 40.0 ms there, 1.00 ms on the others"),
+        ({"queue_seconds": 0.045}, "; operations waited for a worker thread for 45.0 ms there, 10.0 us on the others"),
+        ({"commits": 900, "commit_seconds": 0.011}, ""),
+        ({"commits": 900, "commit_seconds": 0.0}, ""),
+    ],
+    ids=["commit", "queue", "neither", "commits unknown"],
+)
+def test_a_slow_osd_is_named_with_what_takes_its_time(part: dict[str, float], text: str) -> None:
+    own: dict[str, float] = {"commits": 900, "commit_seconds": 0.001, "queue_seconds": 0.00001}
+    alike = OsdInterval(writes=300, write_seconds=0.01, **own)
+    slow = OsdInterval(writes=300, write_seconds=0.06, **{**own, **part})
+    (finding,) = counted(**{"0": alike, "1": slow, "2": alike})
+    assert finding.text.partition(";")[2] == text[1:]
+    assert (finding.cure == finding_kind(SLOW_OSD.code).cure) is (not text)
+
+
+def test_what_transactions_took_is_of_all_osds() -> None:
+    osds = OsdsSoFar()
+    osds.add(sample(1.0))
+    assert osds.commits() is None
+    for second, commits in ((2.0, 100), (3.0, 300)):
+        osds.add(sample(second, commits=commits, commit_seconds=second / 1000, kv_queue_seconds=0.001))
+    means = known(osds.commits())
+    assert (means.commits, means.commit_seconds) == pytest.approx((400, 0.00275))
+    assert (means.kv_queue_seconds, means.throttle_seconds) == pytest.approx((0.001, 0.0))
 
 
 def counted(step: Step | None = None, /, **by_id: OsdInterval) -> list[Finding]:

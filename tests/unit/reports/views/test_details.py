@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cephtui import stats
 from cephtui.analysis.runs.sides import Side
-from cephtui.models import DiskUse, Finding, JobResult, MachineUse, NodeResult, OsdResult, Run, Stages
+from cephtui.models import Commits, DiskUse, Finding, JobResult, MachineUse, NodeResult, OsdResult, Run, Stages
 from cephtui.models.findings.cluster import MESSAGE_CAP
 from cephtui.reports.render.rich import draw
 from cephtui.reports.views.comparison import comparison_document
@@ -20,7 +20,7 @@ from cephtui.reports.views.jobs import job_blocks, job_rows, sum_note
 from cephtui.reports.views.osds import osd_blocks
 from cephtui.reports.views.stages import stage_blocks
 from cephtui.reports.words.run import client_facts, depth_text, reported_text
-from cephtui.reports.words.stages import moved_line, named_stages, stage_shares
+from cephtui.reports.words.stages import commits_text, moved_line, named_stages, stage_shares
 from cephtui.reports.words.text import began, spread
 from cephtui.stats import Flow
 from tests.support.drawings import draw_run, printed
@@ -41,6 +41,9 @@ def osd(share: float, seconds: float, refused: int = 0) -> OsdResult:
         read_seconds=None,
         writes=52_481,
         write_seconds=seconds,
+        queue_seconds=0.0003,
+        commits=90_000,
+        commit_seconds=seconds / 2,
         subops=40_000,
         subop_seconds=seconds / 2,
         received=60_000,
@@ -81,6 +84,25 @@ def test_a_run_in_full_has_where_the_latency_goes(golden: Golden) -> None:
     both = {"read": stages(0.6, 0.02, 0.0, 1.5, operations=25_000), "write": stages(3.06, 0.3, 0.34, 9.1)}
     golden.same(text_of(draw([*stage_blocks({"": recorded(stages=both)})])))
     assert stage_blocks({"": recorded()}) == ()
+
+
+@pytest.mark.parametrize(
+    ("parts", "line"),
+    [
+        ((2.27, 3.39, 0.02), "5.79 ms: 59 % commit of the key-value store, 39 % queue before it"),
+        (
+            (0.1, 4.0, 1.5),
+            "5.79 ms: 69 % commit of the key-value store, 26 % held by the throttle, 3 % the rest",
+        ),
+    ],
+)
+def test_what_a_commit_of_bluestore_takes(parts: tuple[float, ...], line: str) -> None:
+    queue, commit, throttle = (part / 1000 for part in parts)
+    of = {"kv_queue_seconds": queue, "kv_commit_seconds": commit, "throttle_seconds": throttle}
+    commits = Commits(commits=9, commit_seconds=0.00579, **of)
+    assert commits_text(commits, "#2") == f"#2: a commit of BlueStore took {line}"
+    blocks = stage_blocks({"": recorded(stages={"write": stages(3.06, 0.3, 0.34, 9.1)}, commits=commits)})
+    assert line in " ".join(text_of(draw([*blocks])).split())
 
 
 @pytest.mark.parametrize(
