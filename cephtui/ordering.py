@@ -58,7 +58,7 @@ def place(
         if targets:
             placed.append(Placed(step, targets))
         else:
-            reasons = left_out if step.optional or all_are_optional else refused
+            reasons = left_out if step.optional or step.own_data or all_are_optional else refused
             reasons.setdefault(_why_not(step, groups[0][0]), []).append(step.title)
     if refused or not placed:
         raise OptionError("target", "; ".join(_with_titles(refused or left_out, len(steps))))
@@ -78,13 +78,17 @@ def usable_targets(step: SuiteStep, group: Iterable[Target]) -> tuple[Target, ..
         for target in group
         if target.check_tool(step.preset.tool) is None
         and (not step.schemes or _scheme(target.for_tool(step.preset.tool)) in step.schemes)
+        and (target.is_managed or not step.own_data)
     )
 
 
 def _why_not(step: SuiteStep, target: Target) -> str:
     """Why a step can't use a target, with the next step."""
-    schemes = " or ".join(f"{scheme}:..." for scheme in step.schemes)
-    return target.check_tool(step.preset.tool) or f"it is for other targets: add --target {schemes}"
+    if problem := target.check_tool(step.preset.tool):
+        return problem
+    if step.own_data and not target.is_managed:
+        return f"{target.spec} is none that cephtui makes and removes"
+    return f"it is for other targets: add --target {' or '.join(f'{scheme}:...' for scheme in step.schemes)}"
 
 
 def _check_used(placed: Sequence[Placed], groups: Groups) -> None:

@@ -31,6 +31,8 @@ from cephtui.tools.tool import Tool
 if TYPE_CHECKING:
     from cephtui.models.rows import SuiteRow, SuiteStepRow
 
+WHY = "why"
+"""The packaged suite that shows why a target is slow."""
 SUITE_STEPS_MOST = 100
 """More than this many steps in one suite are taken for a mistake."""
 
@@ -58,6 +60,7 @@ class StepFile(BaseModel):
     targets: list[Scheme] = []
     expect: list[Line] = []
     optional: bool = False
+    own_data: bool = False
 
 
 class SuiteFile(BaseModel):
@@ -69,6 +72,7 @@ class SuiteFile(BaseModel):
     description: Line = ""
     order: Literal["abab", "abba"] | None = None
     repeats: Repeats = 1
+    diagnosis: bool = False
     options: dict[str, Choice] = {}
     steps: Annotated[list[StepFile], Field(min_length=1, max_length=SUITE_STEPS_MOST)]
 
@@ -89,6 +93,8 @@ class SuiteStep:
     expect: tuple[str, ...] = ()
     optional: bool = False
     """Whether it is left out where no target for it is named."""
+    own_data: bool = False
+    """Whether it is left out where the target is not one that cephtui makes and removes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +169,7 @@ def _step(path: Path, number: int, file: SuiteFile, preset: Preset, common: Mapp
         tuple(step.targets),
         tuple(step.expect),
         step.optional,
+        step.own_data,
     )
 
 

@@ -73,6 +73,7 @@ KEYS: Mapping[str, str] = {
     "CurveScreen": "Curve (`V`)",
     "MatrixScreen": "Table of a session (`M`)",
     "MatrixTable": "Table of a session, its cells",
+    "WhyScreen": "Why is it slow (`W`)",
     "SessionsScreen": "Sessions (`o`)",
     "SessionsTable": "The list of sessions",
     "SessionScreen": "A session",

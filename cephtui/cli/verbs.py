@@ -262,6 +262,39 @@ def ceilings(**arguments: Any) -> int:
 
 
 @cli.command(
+    short_help="Say why a cluster is slow.",
+    epilog="""\b
+Examples:
+  cephtui why --target rbd:bench --node pve1 --node pve2 --node pve3
+  cephtui why --target rbd:bench --node pve1 --shared-pool -o why.html
+  cephtui why --target rbd:bench --node pve1 --dry-run
+  cephtui why last
+  cephtui why tuning/3 --format md
+
+\b
+Exit codes:
+  0 ok, 1 the benchmark failed, 2 wrong usage, 3 refused, 4 stopped, lost, incomplete or not saved
+""",
+)
+@click.argument("name", metavar="[SESSION[/RUN]]", required=False, shell_complete=complete_runs)
+@click.option("--target", metavar="TARGET", help="What is slow, like rbd:POOL: images of its own are measured there.")
+@measuring_options
+def why(**arguments: Any) -> int:
+    """Say why a cluster is slow: where the latency goes, and what makes it long.
+
+    It takes about two minutes: the links between the nodes (with iperf3, from two nodes on), then writes with a flush
+    and reads one at a time, and both with 16 in flight on each node, 10 s each, on images of its own that are removed
+    afterwards. The causes are in the order of the time that they cost, each with its evidence, what to do, and the
+    command that would prove it. No cause is named without evidence.
+
+    With SESSION nothing is measured: it is what the runs of that session show, or one run of it.
+    """
+    from cephtui.cli.commands.why import diagnose
+
+    return diagnose(**arguments)
+
+
+@cli.command(
     short_help="Show what nodes have: tools, disks, OSDs, networks.",
     epilog="\b\nExamples:\n  cephtui nodes --node pve1 --node root@10.0.0.2\n  cephtui nodes rados-write --node pve\n"
     "  cephtui nodes --node pve --json",

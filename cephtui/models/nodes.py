@@ -190,5 +190,7 @@ class PoolActivity(Model):
     images_looked_at: int | None = None
     """How many images were inspected: not all, if they are many and the caps deny asking the OSDs."""
     client_iops: float | None = None
+    osds_in: int | None = None
+    """OSDs of the cluster that are in."""
     text: Line = ""
     """The activity in words."""

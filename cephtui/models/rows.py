@@ -435,3 +435,53 @@ class ConcludedRow(Model):
     text: Line
     figures: dict[Name, float | None] = {}
     """In base units, with the unit in the name."""
+
+
+class DiagnosisRow(Model):
+    """Why a cluster is slow, as runs show it together; a line for each cause follows."""
+
+    event: Literal["diagnosis"] = "diagnosis"
+    schema_version: int = SCHEMA_VERSION
+    runs: tuple[Line, ...]
+    """``why-20261128/1``: those that measured I/O."""
+    text: Line
+    latencies: tuple[Line, ...] = ()
+    """The mean latency of each run, and where it goes, in words; the runs have the figures."""
+    since: tuple[Line, ...] = ()
+    """What has changed since the last diagnosis of the same target; empty where there is none."""
+    causes: tuple[Name, ...] = ()
+    """The codes of their findings, what matters most first; empty where nothing stands out."""
+    slight: tuple[Name, ...] = ()
+    """The codes of those that are known to cost less than a tenth of the latency."""
+    unexplained: tuple[Line, ...] = ()
+    """What was slow, and no cause explains it."""
+    caveats: tuple[Line, ...] = ()
+    """Why figures may be better than the disks are."""
+    not_seen: tuple[Line, ...] = ()
+    """What could not be seen, and what would show it."""
+
+
+class CauseRow(Model):
+    """What makes a cluster slow, or figures better than it is."""
+
+    event: Literal["cause"] = "cause"
+    schema_version: int = SCHEMA_VERSION
+    number: int
+    """From 1, in the order of their importance."""
+    code: Name
+    """Of its finding: cephtui explain CODE."""
+    title: Line
+    sureness: Literal["measured", "seen", "set-up"]
+    """Whether its cost is measured, or the cause was only seen at work, or in the set-up of the cluster."""
+    run: Line
+    """The run in which it costs the most."""
+    flow: Literal["read", "write"] | None
+    cost_seconds: float | None
+    """Of the mean latency of that run; at most that, where it is not measured; null where nothing is known."""
+    of_seconds: float | None
+    """That mean latency."""
+    evidence: tuple[Line, ...]
+    cure: Line
+    change: Line | None
+    """A command that takes the cause away; null where Ceph has none."""
+    undo: Line | None

@@ -56,6 +56,8 @@ class SavedStudy(Model):
     """How the cells take turns; null runs each to its end before the next."""
     drop_caches: bool = False
     """Whether caches are dropped before each run."""
+    diagnosis: bool = Field(default=False, exclude_if=lambda diagnosis: not diagnosis)
+    """Whether it ends with what makes the cluster slow; left out where it does not."""
     cells: tuple[Cell, ...]
     goal: dict[Name, OptionValue | list[OptionValue] | None] = Field(default={}, exclude_if=lambda goal: not goal)
     """What is asked for, in the words of its kind; left out where its cells say all."""

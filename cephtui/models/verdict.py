@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name
+from cephtui.models.results import Stages
 
 Word: TypeAlias = Literal["better", "not worse", "same", "not better", "worse", "no verdict"]
 Answer: TypeAlias = Literal["met", "not met", "undecided"]
@@ -137,6 +138,17 @@ def shown_by(interval: tuple[float, float]) -> Literal["more", "less"] | None:
     return "more" if low > 1 else "less" if high < 1 else None
 
 
+class StageChange(Model):
+    """Where the latency of a flow went before and after a change: the means of the runs that know it."""
+
+    preset: Name
+    direction: Literal["read", "write"]
+    before: Stages
+    after: Stages
+    message_cap: bool = False
+    """Whether any of the runs reached the message cap: the first stage has that time too."""
+
+
 class Conclusion(Model):
     """The answer of a check: what its verdicts show together."""
 
@@ -156,3 +168,5 @@ class Conclusion(Model):
     """Runs that take part although a finding limits what their figures mean."""
     notes: tuple[Line, ...] = ()
     """Other things that a reader of the verdicts has to know."""
+    stages: tuple[StageChange, ...] = Field(default=(), exclude_if=lambda stages: not stages)
+    """Where the latency went on both sides; left out where that is not known."""

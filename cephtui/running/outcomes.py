@@ -233,9 +233,16 @@ def once_each(findings: list[Finding]) -> tuple[Finding, ...]:
 
 
 def mtus_apart(environments: Mapping[str, NodeEnvironment]) -> tuple[Finding, ...]:
-    """The finding for nodes of which two have no MTU in common, so that it differs in whatever network joins them."""
+    """The finding for nodes whose MTU differs in a network that joins them: in one that both are known to be in, or in
+    whatever network that is, where they have none in common.
+    """
     mtus = {name: set(node.nic_mtu.values()) for name, node in environments.items() if node.nic_mtu}
-    if not any(one.isdisjoint(other) for one, other in combinations(mtus.values(), 2)):
+    by_network: dict[str, set[int]] = {}
+    for node in environments.values():
+        for nic, network in node.nic_networks.items():
+            by_network.setdefault(network, set()).update({node.nic_mtu[nic]} if nic in node.nic_mtu else ())
+    differs = any(len(sizes) > 1 for sizes in by_network.values())
+    if not differs and not any(one.isdisjoint(other) for one, other in combinations(mtus.values(), 2)):
         return ()
     return (MTU.found(nodes=tuple(f"{name} {'/'.join(map(str, sorted(of)))}" for name, of in mtus.items())),)
 

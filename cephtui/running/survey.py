@@ -59,7 +59,8 @@ async def survey(
         target.room(shell, nodes),
         preflight.pool_activity(shell, target.pool, own_load=own_load, on_wait=on_wait),
     )
-    return Survey(room, use, target=target)
+    state = await cluster.status()  # which the guard has asked
+    return Survey(room, use.model_copy(update={"osds_in": state.osds_in}), target=target)
 
 
 @dataclass(frozen=True, slots=True)

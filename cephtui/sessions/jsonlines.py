@@ -212,8 +212,10 @@ def schema() -> dict[str, Any]:
     from cephtui.models.expectation import Expected
     from cephtui.models.host import HostRow
     from cephtui.models.rows import (
+        CauseRow,
         ConcludedRow,
         CurvePointRow,
+        DiagnosisRow,
         Difference,
         Figure,
         ImportedFile,
@@ -236,7 +238,7 @@ def schema() -> dict[str, Any]:
     lines |= (
         KnownCeiling | LinkRow | Verdict | Conclusion | Expected | ImportedFile | ImportedPart | CurvePointRow | KneeRow
     )
-    lines |= StudyRow | ConcludedRow
+    lines |= StudyRow | ConcludedRow | DiagnosisRow | CauseRow
     return {
         "title": "cephtui events",
         **TypeAdapter(lines).json_schema(mode="serialization"),

@@ -181,9 +181,12 @@ class Conductor:
         batches = given_up.keys() - self._given_up.keys()
         cells = [cell for cell in self._study.saved.cells if cell.batch in batches]
         is_over = bool(cells) and self._study.next(self.runs) is None
-        for cell in cells:
-            where = "stopped after " if is_over else f"{cell.step} on {cell.target} is left out: "
-            self._front.say(f"{where}two failures in a row: {given_up[cell.batch]}")
+        where = ("stopped after " if is_over else f"{cell.step} on {cell.target} is left out: " for cell in cells)
+        lines = (
+            f"{text}two failures in a row: {given_up[cell.batch]}" for text, cell in zip(where, cells, strict=True)
+        )
+        for line in dict.fromkeys(lines):
+            self._front.say(line)
         self._given_up = given_up
 
     # ------------------------------------------------------------------ the change

@@ -45,6 +45,7 @@ def new_study(
         title=suite.file.title if suite else "",
         order=order or (suite.file.order if suite else None),
         drop_caches=drop_caches,
+        diagnosis=suite is not None and suite.file.diagnosis,
         cells=cells_of(placed, [node.name for node in nodes]),
     )
     saved = kind_of(kind).ordered(saved, values or {})

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cephtui.analysis.runs.links import Link, links_of
+from cephtui.analysis.verdicts.diagnosis import Diagnosis, diagnosis
 from cephtui.analysis.verdicts.expectation import answer_to
 from cephtui.analysis.verdicts.failures import failure_of, given_up
 from cephtui.exit_codes import ANSWER_CODES
@@ -18,6 +19,7 @@ from cephtui.models.expectation import Expected
 from cephtui.models.study import RUNS, SavedStudy
 from cephtui.ordering import batches_of_steps, in_slices, plans_of, requests_of, without_steps
 from cephtui.planning import Request
+from cephtui.sessions.diagnoses import earlier_diagnosis
 from cephtui.sessions.expected import judge_promises, keep_expected
 from cephtui.studies.base import Measure, NoGoal, Study, StudyResult, needs, singly
 from cephtui.studies.extent import Extent, bound_of_plans
@@ -26,8 +28,16 @@ from cephtui.studies.extent import Extent, bound_of_plans
 class RunsMeasured(StudyResult):
     """What became of what was expected, and the links that were measured."""
 
-    def __init__(self, runs: Sequence[Run], expected: Sequence[Expected]) -> None:
+    def __init__(
+        self,
+        runs: Sequence[Run],
+        expected: Sequence[Expected],
+        diagnosis: Diagnosis | None = None,
+        earlier: Diagnosis | None = None,
+    ) -> None:
+        """``earlier`` is the diagnosis of the same target before this one."""
         self.runs, self.expected = tuple(runs), tuple(expected)
+        self.diagnosis, self.earlier = diagnosis, earlier
         self.exit_code = ANSWER_CODES[answer_to(expected)] if expected else 0
 
     @property
@@ -114,7 +124,11 @@ class Runs(Study[NoGoal]):
         return Measure(left[0]) if left else None
 
     def conclude(self, runs: Sequence[Run], marks: Sequence[Mark], directory: Path, at: datetime) -> RunsMeasured:
-        return RunsMeasured(self.own(runs), judge_promises(directory, runs, self.saved.promises, at))
+        own = self.own(runs)
+        expected = judge_promises(directory, runs, self.saved.promises, at)
+        if not self.saved.diagnosis:
+            return RunsMeasured(own, expected)
+        return RunsMeasured(own, expected, diagnosis(own), earlier_diagnosis(directory, own))
 
     def missing(self, runs: Sequence[Run]) -> int:
         return sum(len(range(part.begun, part.until or len(self._steps[part.batches]))) for part in self.left(runs))

@@ -24,6 +24,7 @@ _DRAWING = frozenset(
         "presenter",
         "swap",
         "toggle_panel",
+        "why",
         "zoom",
     },
 )

@@ -14,7 +14,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tests.bench import cpu, keys, launch, lines, memory, observer, order, precedence, saved, stall, start, statistics
+from tests.bench import (
+    cpu,
+    keys,
+    launch,
+    lines,
+    memory,
+    observer,
+    order,
+    precedence,
+    saved,
+    stall,
+    start,
+    statistics,
+    why,
+)
 from tests.bench.conditions import conditions, load
 from tests.bench.honest import rows as honest
 from tests.bench.interactive import NotMeasured
@@ -35,10 +49,11 @@ _MEASURES = {
     "saved": "opening and listing sessions",
     "stall": "the run while the terminal takes no output",
     "honest": "findings that are invented, and lies that are caught",
+    "why": "faults that `cephtui why` names first, and causes of healthy labs",
     "statistics": "what the texts promise of runs, by simulation",
 }
-_LONG = ("honest",)
-"""Measures that take an hour or more: only where they are named."""
+_LONG = ("honest", "why")
+"""Measures that take half an hour or more: only where they are named."""
 _WITHOUT_LAB: dict[str, Callable[[Path, Say], Iterator[Row]]] = {
     "launch": launch.rows,
     "memory": memory.rows,
@@ -115,6 +130,8 @@ class _Bench:
             yield from observer.rows(self._lab(), root, say)
         elif name == "honest":
             yield from honest.rows(self._of_honest, say)
+        elif name == "why":
+            yield from why.rows(root, say, self._of_honest.release)
         elif name == "order":
             yield from order.rows(self._lab(), root, say)
         else:

@@ -192,11 +192,11 @@ def wait_pgs(lab: Lab, pool: str, seconds: float = 60) -> None:
 
 
 @contextmanager
-def pool_on(lab: Lab, *, size: int = 1, min_size: int = 1, profile: str | None = None) -> Iterator[str]:
+def pool_on(lab: Lab, *, size: int = 1, min_size: int = 1, profile: str | None = None, pgs: int = 8) -> Iterator[str]:
     """A pool of a test's own, erasure-coded with a profile; everything in it goes with it."""
     name = f"own-{secrets.token_hex(3)}"
     words = ("erasure", profile) if profile else ()
-    lab.ceph("osd", "pool", "create", name, "8", "8", *words)
+    lab.ceph("osd", "pool", "create", name, str(pgs), str(pgs), *words)
     try:
         if not profile and size > 1:
             lab.ceph("osd", "pool", "set", name, "size", str(size))

@@ -52,6 +52,7 @@ from cephtui.tui.screens.log import LogScreen
 from cephtui.tui.screens.replay import ReplayScreen, WatchScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
+from cephtui.tui.screens.why import WhyScreen
 from cephtui.tui.terminal.profile import as_started, detect
 from tests.support.canaries import CANARY, NAME, filled
 
@@ -150,6 +151,7 @@ def screens(root: Path, directory: Path, users: Path, group: str) -> Iterator[tu
         "watch": lambda: WatchScreen(directory),
         "log": lambda: LogScreen(directory, store.read_run(directory, 1)),
         "run": lambda: DetailsScreen(directory, run),
+        "why": lambda: WhyScreen(directory),
         "text": lambda: Details("text", Text(CANARY)),
         "compare": lambda: CompareScreen(side, side, {}, {}),
         "run picker": lambda: RunPicker(root, ("another", 1)),

@@ -11,8 +11,8 @@ from statistics import median
 from cephtui.analysis.detectors.explaining import LAG_SECONDS
 from cephtui.analysis.detectors.osd_answers import Answers, far, late, slow_osd_finding
 from cephtui.analysis.detectors.other_clients import OBJECT_BYTES
-from cephtui.analysis.detectors.slowest import OsdLatencies, by_number
-from cephtui.analysis.runs.facts import load_of
+from cephtui.analysis.detectors.slowest import OsdLatencies, SlowGroup, by_number
+from cephtui.analysis.runs.facts import in_flight
 from cephtui.models import Commits, Finding, OsdInterval, OsdResult, OsdSample, Step
 from cephtui.models.findings.cluster import BUSY_OSD, MESSAGE_CAP, OSD_COUNTERS, SLOW_OSD
 from cephtui.models.findings.kind import Value
@@ -21,13 +21,18 @@ from cephtui.printable import listed
 
 _ROUND_SECONDS = 1.0
 """How long a round takes in which no OSD answers."""
+USUAL_MESSAGE_CAP = 256
+"""The default of osd_client_message_cap (16.2 to 20.2)."""
 _SPANS_MOST = 500
 _KINDS: Mapping[str, Callable[[OsdInterval], tuple[int, float]]] = {
     "reads": lambda osd: (osd.reads, osd.reads * osd.read_seconds),
     "writes": lambda osd: (osd.writes, osd.writes * osd.write_seconds),
     "subops": lambda osd: (osd.subops, osd.subops * osd.subop_seconds),
+    "commits": lambda osd: (osd.commits, osd.commits * osd.commit_seconds),
 }
-"""Operations of an OSD, and the sum of their latencies in seconds."""
+"""Operations of an OSD, or the commits of all copies there, and the sum of their latencies in seconds."""
+_COMMIT_SHARE = 0.2
+"""Commits that take longer by a smaller share of a write's latency slow no client that could be seen."""
 _MORE, _SLOWER = 1.1, 1.5
 """An OSD that does more than the others by this has more waiting: it is slow where its time without the waiting, which
 is estimated, is longer than theirs by that."""
@@ -167,6 +172,9 @@ class OsdsSoFar:
         if slow:
             yield slow
         is_told = slow is not None and slow.code != BUSY_OSD.code
+        if not is_told and (by_commits := self._slow_commits()):
+            is_told = True
+            yield by_commits
         if is_alone and not is_told and (by_answers := self._by_answers()):
             yield by_answers
         yield from self._capped()
@@ -176,26 +184,56 @@ class OsdsSoFar:
         kind = self._most_telling()
         if not (group := self._latencies[kind].slow()):
             return None
-        work = {f"osd.{name}": sums.work for name, sums in self._by_osd.items()}
-        rest = [name for name in work if name not in group.figures]
-        usual = max(1.0, median(work[name] for name in rest))
-        unloaded = _SLOWER * median(self._unloaded(kind, name) for name in rest)
         slow = {
             name: seconds
-            for name, seconds in group.figures.items()
-            if (work[name] <= _MORE * usual or self._unloaded(kind, name) > unloaded)
-            and (self._objects(name) >= _FEW_OBJECTS or self._unloaded(kind, name) > _SLOWER * group.others)
+            for name, seconds in self._without_more_work(kind, group).items()
+            if self._objects(name) >= _FEW_OBJECTS or self._unloaded(kind, name) > _SLOWER * group.others
         }
         if slow:
             seconds = median(slow.values())
             return slow_osd_finding(
                 slow, seconds=seconds, others=group.others, **self._part(slow, seconds - group.others)
             )
+        work, usual = self._work(), self._usual_work(group)
         busiest = max(group.figures, key=lambda name: work[name])
         values: dict[str, Value] = {"osd": busiest, "seconds": group.figures[busiest], "others": group.others}
         if work[busiest] > _MORE * usual:
             return BUSY_OSD.found(**values, share=work[busiest] / sum(work.values()), more=work[busiest] / usual)
         return BUSY_OSD.found(**values, objects=math.ceil(self._objects(busiest)))
+
+    def _slow_commits(self) -> Finding | None:
+        """OSDs whose commits took longer than those of the others.
+
+        Where each write has a copy on a slow OSD, or waits in front of all of them, its own operations hardly take
+        longer than those of the others do.
+        """
+        group = self._latencies["commits"].slow()
+        slow = self._without_more_work("commits", group) if group else {}
+        if not group or not slow:
+            return None
+        seconds, writes = median(slow.values()), sum(sums.writes for sums in self._by_osd.values())
+        write_seconds = sum(sums.write_seconds for sums in self._by_osd.values())
+        if writes * (seconds - group.others) < _COMMIT_SHARE * write_seconds:
+            return None
+        return slow_osd_finding(slow, part="commit", commit_seconds=seconds, others=group.others)
+
+    def _work(self) -> dict[str, int]:
+        """The operations of each OSD, ``osd.3``, as a primary and as a replica."""
+        return {f"osd.{name}": sums.work for name, sums in self._by_osd.items()}
+
+    def _usual_work(self, group: SlowGroup) -> float:
+        """That of the OSDs beside a group."""
+        return max(1.0, median(work for name, work in self._work().items() if name not in group.figures))
+
+    def _without_more_work(self, kind: str, group: SlowGroup) -> dict[str, float]:
+        """Of a group those that are not slow by having more to do than the others, with their latencies."""
+        work, usual = self._work(), self._usual_work(group)
+        unloaded = _SLOWER * median(self._unloaded(kind, name) for name in work if name not in group.figures)
+        return {
+            name: seconds
+            for name, seconds in group.figures.items()
+            if work[name] <= _MORE * usual or self._unloaded(kind, name) > unloaded
+        }
 
     def _part(self, slow: Collection[str], longer_seconds: float) -> dict[str, Value]:
         """Where most of the time goes that operations of slow OSDs take longer, as values of the finding; or none."""
@@ -244,9 +282,9 @@ class OsdsSoFar:
 
     def _all_seconds(self, osd: str) -> float:
         """How long an OSD takes for all I/Os that the run has in flight, if all are before it; 0 where not known."""
-        in_flight = _in_flight(self._step) if self._step else None
+        at_most = in_flight(self._step) if self._step else None
         received = self._by_osd[osd].received
-        at_once = min(in_flight, self._cap or in_flight) if in_flight else 0
+        at_once = min(at_most, self._cap or at_most) if at_most else 0
         return at_once * self._seconds / received if received else 0.0
 
     def _capped(self) -> Iterator[Finding]:
@@ -260,7 +298,7 @@ class OsdsSoFar:
                 share=_share(refused, received),
                 cap=self._cap,
                 osds=len(results),
-                in_flight=_in_flight(self._step) if self._step else None,
+                in_flight=in_flight(self._step) if self._step else None,
             )
 
     def _most_telling(self) -> str:
@@ -318,9 +356,3 @@ def _mean(total: float, count: int) -> float | None:
 
 def _share(refused: int, received: int) -> float:
     return refused / (refused + received) if refused else 0.0
-
-
-def _in_flight(step: Step) -> int | None:
-    """I/Os of all nodes that are in flight at once; None where that is not known."""
-    load = load_of(step)
-    return (load.depth * load.jobs * len(step.nodes) or None) if load else None

@@ -37,7 +37,8 @@ def setup_findings(cluster: ClusterEnvironment) -> Iterator[Finding]:
             pool=pool, classes=tuple(f"{number} {name}" for name, number in classes.most_common())
         )
     osds, of = len(cluster.pgs_by_osd), sum(cluster.osds_by_host.values())
-    if osds < of and osds and (2 * osds <= of or osds == cluster.pool.get("size")):
+    are_all_in = cluster.osds_in is None or cluster.osds_in == cluster.osds
+    if osds < of and osds and are_all_in and (2 * osds <= of or osds == cluster.pool.get("size")):
         yield FEW_OSDS.found(pool=pool, osds=osds, of=of)
 
 

@@ -43,6 +43,12 @@ def load_of(step: Asked) -> Load | None:
         return None
 
 
+def in_flight(step: Step | Run) -> int | None:
+    """I/Os of all nodes that are in flight at once; None where that is not known."""
+    load = load_of(step)
+    return (load.depth * load.jobs * len(step.nodes) or None) if load else None
+
+
 def threads_not_counted(run: Run) -> str:
     """The words behind the CPU of a job's own thread on the threads that it leaves out; empty for none."""
     load = load_of(run)

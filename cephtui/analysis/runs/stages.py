@@ -11,8 +11,11 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
+from typing import Literal, TypeAlias
 
 from cephtui.models import OsdSample, Run, Sample, Stages
+from cephtui.models.findings.cluster import MESSAGE_CAP
+from cephtui.models.verdict import StageChange
 
 _COVERED = 0.8
 """Of so much of a time it has to be known what the client measured."""
@@ -24,7 +27,8 @@ _FROM_SECONDS = 1.0
 """Answers of OSDs come up to so much later than the figures of the client: before there was no load in a part of it."""
 _KEPT = 60
 """Seconds of the client for which the OSDs may answer later."""
-_FLOWS = ("read", "write")
+Flow: TypeAlias = Literal["read", "write"]
+FLOWS: tuple[Flow, ...] = ("read", "write")
 
 
 @dataclass(slots=True)
@@ -72,7 +76,7 @@ class _Second:
 
     begun: float
     over: float
-    flows: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    flows: Mapping[Flow, tuple[int, float]] = field(default_factory=dict)
 
 
 class StagesSoFar:
@@ -83,12 +87,12 @@ class StagesSoFar:
         """When there was a load in all of what the OSDs counted."""
         self._seconds: deque[_Second] = deque(maxlen=_KEPT)
         self._waiting: deque[OsdSample] = deque(maxlen=_KEPT)
-        self._last: deque[dict[str, _Sums]] = deque(maxlen=_NOW)
-        self._all = {name: _Sums() for name in _FLOWS}
+        self._last: deque[dict[Flow, _Sums]] = deque(maxlen=_NOW)
+        self._all = {name: _Sums() for name in FLOWS}
 
     def add(self, merged: Sample) -> None:
         """Take in a sample of all nodes merged; one of the ramp, or without a node, is left out."""
-        flows = {name: flow for name, flow in merged.flows.items() if name in _FLOWS and flow.ios != 0}
+        flows = {name: flow for name, flow in merged.flows.items() if name in FLOWS and flow.ios != 0}
         is_known = all(flow.ios is not None and flow.latency_mean_seconds is not None for flow in flows.values())
         if merged.phase != "run" or merged.missing or not is_known:
             return
@@ -107,15 +111,15 @@ class StagesSoFar:
             self._compare()
 
     @property
-    def now(self) -> dict[str, Stages]:
+    def now(self) -> dict[Flow, Stages]:
         """Those of the last seconds, by flow; empty where they are not known."""
-        sums = {name: _Sums() for name in _FLOWS}
+        sums = {name: _Sums() for name in FLOWS}
         for part in self._last:
             for name in part:
                 sums[name].add(part[name])
         return _known(sums)
 
-    def results(self) -> dict[str, Stages]:
+    def results(self) -> dict[Flow, Stages]:
         """Those of the run, by flow; empty where they are not known."""
         return _known(self._all)
 
@@ -129,10 +133,10 @@ class StagesSoFar:
                     self._all[name].add(sums[name])
 
 
-def _sums_of(sample: OsdSample, seconds: Iterable[_Second]) -> dict[str, _Sums]:
+def _sums_of(sample: OsdSample, seconds: Iterable[_Second]) -> dict[Flow, _Sums]:
     """What the OSDs counted, beside what the client measured in that time; empty where most of that is not known."""
     begun, over = sample.elapsed_seconds - sample.interval_seconds, sample.elapsed_seconds
-    sums = {
+    sums: dict[Flow, _Sums] = {
         # an OSD reads while it prepares (PrimaryLogPG::execute_ctx): these times are not apart
         "read": _of_osds(sample.reads, sample.read_seconds, sample.read_process_seconds, 0.0),
         "write": _of_osds(
@@ -163,14 +167,27 @@ def _of_osds(operations: int, op: float | None, process: float | None, prepare: 
     )
 
 
-def _known(sums: Mapping[str, _Sums]) -> dict[str, Stages]:
+def _known(sums: Mapping[Flow, _Sums]) -> dict[Flow, Stages]:
     return {name: stages for name, part in sums.items() if (stages := part.stages())}
 
 
-def mean_stages(runs: Sequence[Run]) -> dict[str, Stages]:
+def mean_stages(runs: Sequence[Run]) -> dict[Flow, Stages]:
     """The stages of runs that repeat each other, by flow: the means of those that have them."""
     flows = dict.fromkeys(flow for run in runs for flow in run.stages)
     return {flow: _mean([run.stages[flow] for run in runs if flow in run.stages]) for flow in flows}
+
+
+def stage_changes(before: Sequence[Run], after: Sequence[Run]) -> list[StageChange]:
+    """Of each flow whose stages both sides know; runs that repeat each other on each side."""
+    is_capped = any(finding.code == MESSAGE_CAP.code for run in (*before, *after) for finding in run.findings)
+    stages, later = mean_stages(before), mean_stages(after)
+    return [
+        StageChange(
+            preset=before[0].preset, direction=flow, before=stages[flow], after=later[flow], message_cap=is_capped
+        )
+        for flow in stages
+        if flow in later
+    ]
 
 
 def _mean(stages: Sequence[Stages]) -> Stages:

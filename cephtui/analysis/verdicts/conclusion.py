@@ -11,6 +11,7 @@ from cephtui.analysis.runs.batches import flow_names, group, measured, metric_of
 from cephtui.analysis.runs.change import Change, between, marked_text
 from cephtui.analysis.runs.facts import why_invalid
 from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.runs.stages import stage_changes
 from cephtui.analysis.runs.turns import divided, left_alone
 from cephtui.analysis.statistics.ratio import spread
 from cephtui.analysis.statistics.together import answer_of_all, held_together
@@ -106,6 +107,12 @@ def conclude(changes: Sequence[Change], terms: ConclusionTerms, at: datetime) ->
         left_out=(*left_out, *terms.not_chosen),
         limited=tuple(limit for change in counted_changes for limit in _limited(change, terms)),
         notes=tuple(dict.fromkeys(notes)),
+        stages=tuple(
+            moved
+            for change in counted_changes
+            if change.before and change.after
+            for moved in stage_changes(change.before, change.after)
+        ),
     )
     return Judgement(tuple(sorted(verdicts, key=lambda verdict: not verdict.decides)), conclusion)
 

@@ -97,10 +97,27 @@ NETWORK_UNKNOWN = FindingKind(
 )  # fmt: skip
 MTU = FindingKind(
     "mtu", "note", "client", "different MTUs",
-    says("the nodes have no MTU in common: {nodes:listed}"),
+    says("the MTU of the nodes differs in a network that joins them: {nodes:listed}"),
     why="Whatever their network is, the MTU of its interfaces is not the same on these nodes: large packets may be "
     "lost, and a node with a smaller MTU sends more packets for the same data.",
     cure="set the same MTU on all nodes and hosts of OSDs of a network and on its switch",
+    source="https://docs.ceph.com/en/latest/rados/configuration/network-config-ref/",
+)  # fmt: skip
+
+
+def _slow_link(values: Values) -> str:
+    rate = f"{values['link']}: {units.link_rate(values['rate_bytes'])}"
+    if "others" in values:
+        return f"{rate}, the median of the other links is {units.link_rate(values['others'])}"
+    return f"{rate}, and its NICs have {units.link_rate(values['nic'])}"
+
+
+SLOW_LINK = FindingKind(
+    "slow-link", "limits", "client", "slow link", _slow_link,
+    slows=True,
+    why="Every I/O whose data passes this link waits for it: large blocks, recovery, and all that comes at once.",
+    cure="look at that link: its speed and errors (ethtool INTERFACE, ip -s link), what tc holds back (tc qdisc), "
+    "cable and port of the switch",
     source="https://docs.ceph.com/en/latest/rados/configuration/network-config-ref/",
 )  # fmt: skip
 UNKILLABLE = FindingKind(

@@ -12,6 +12,10 @@ _LATE_OSD: Mapping[str, Value] = {
     "cause_code": "slow-osd",
 }
 _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
+    "slow-link": (
+        {"link": "pve1 to pve3", "rate_bytes": 36e6, "others": 1.1e9},
+        {"link": "pve1 to pve2", "rate_bytes": 36e6, "nic": 1.25e9},
+    ),
     "incomplete": (
         {"measured_seconds": 12.0, "wanted_seconds": 60.0},
         {"measured_seconds": 60.0, "wanted_seconds": 60.0},
@@ -224,6 +228,8 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
             "part_others": 0.0003,
         },
         {"osds": ("osd.1", "osd.4"), "seconds": 0.023, "others": 0.01},
+        {"osd": "osd.2", "part": "commit", "commit_seconds": 0.013, "others": 0.003},
+        {"osds": ("osd.1", "osd.4"), "part": "commit", "commit_seconds": 0.013, "others": 0.003},
         {"osd": "osd.2", "late": 8, "answers": 20, "late_seconds": 0.1},
         {"osds": ("osd.1", "osd.4"), "late": 15, "answers": 40, "late_seconds": 0.1},
         {"osd": "osd.2", "answer_seconds": 0.041, "others": 0.01},

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from cephtui import units
-from cephtui.models import Plan, Step
+from cephtui.models import Plan, PoolActivity, Step
 from cephtui.models.plan import alike_steps, bound_of_all
 from cephtui.presets import choice_text
 from cephtui.reports.words.text import conditions, joined, short_command
@@ -33,7 +33,7 @@ def draw_plans(
             number,
             titles.get(first.batch, first.preset),
             f", {1 + len(repeats)} times" if repeats and not is_sketch else "",
-            is_in_pool=any(plan.pool_use for plan in plans),
+            next((plan.pool_use for plan in plans if plan.pool_use), None),
         )
         for number, (first, *repeats) in enumerate(alike_steps(plans), 1)
     ]
@@ -61,7 +61,7 @@ def _idle(plans: Sequence[Plan]) -> list[Text]:
     ]
 
 
-def _draw_step(step: Step, number: int, title: str, repeated: str, *, is_in_pool: bool) -> RenderableType:
+def _draw_step(step: Step, number: int, title: str, repeated: str, pool_use: PoolActivity | None) -> RenderableType:
     what = f"{conditions(step)}, {step.target}{repeated}"
     rows = [Text.assemble((f"{number}. {title} ", "bold"), what)]
     rows += [Text(f"   {companion.node}$ {companion.command}", style="cyan") for companion in step.companions]
@@ -71,9 +71,22 @@ def _draw_step(step: Step, number: int, title: str, repeated: str, *, is_in_pool
             rows.append(Text(f"   {node.node}: writes: {write.what}{size}"))
         commands = [short_command(c, step.tool) for c in (node.prepare_command, node.command) if c]
         rows += [Text(f"   {node.node}$ {command}", style="cyan") for command in commands]
-    if is_in_pool and (fits := _fits_into_memory(step)):
-        rows.append(Text(f"   {fits}", style="dim"))
+    notes = (_fits_into_memory(step), above_cap_text(step, pool_use)) if pool_use else ()
+    rows += [Text(f"   {note}", style="dim") for note in notes if note]
     return Group(*rows)
+
+
+def above_cap_text(step: Step, pool_use: PoolActivity | None) -> str:
+    """That OSDs do not receive as many messages at once as a step has in flight; empty where they do."""
+    from cephtui.analysis.detectors.osds import USUAL_MESSAGE_CAP  # loads the tools
+    from cephtui.analysis.runs.facts import in_flight
+
+    osds, number = pool_use.osds_in if pool_use else None, in_flight(step)
+    if not osds or not number or number <= osds * USUAL_MESSAGE_CAP:
+        return ""
+    they = f"{osds} OSDs take" if osds > 1 else "1 OSD takes"
+    takes = f"{they} {osds * USUAL_MESSAGE_CAP:,} messages at once (osd_client_message_cap, by default)"
+    return f"{number:,} in flight, but {takes}: choose less depth or fewer jobs"
 
 
 def _fits_into_memory(step: Step) -> str:

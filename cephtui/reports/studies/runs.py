@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cephtui import units
+from cephtui.analysis.runs.links import links_of
 from cephtui.models import Plan, Run, Step
 from cephtui.models.plan import bound_of_all
 from cephtui.reports.blocks import View
 from cephtui.reports.drawn.plan import order_line
 from cephtui.reports.studies.base import StudyView
+from cephtui.reports.views.diagnosis import diagnosis_view
 from cephtui.reports.views.expected import expected_view
 from cephtui.reports.views.links import links_view
 from cephtui.reports.views.runs import session_view
+from cephtui.reports.words.diagnosis import conclusion_text, latency_sentences, network_line
 from cephtui.reports.words.expectation import expected_lines
 from cephtui.reports.words.text import joined
 from cephtui.running.outcomes import unsaved
@@ -45,16 +48,26 @@ class RunsView(StudyView[Runs, RunsMeasured]):
         where = f"{plan.steps[0].target} on {nodes}"
         return f"{number} of {len(study.plans)}: {names}, {where}, {_time(plan.steps)}{rest}"
 
+    def brought(self, study: Runs, runs: Sequence[Run]) -> list[str]:
+        if not study.saved.diagnosis:
+            return []
+        return [*filter(None, [network_line(links_of(runs[-1:]))]), *latency_sentences(runs[-1])]
+
     def measured(self, study: Runs, runs: Sequence[Run]) -> list[View]:
-        return [session_view(runs, is_saved=not all(map(unsaved, runs)))] if runs else []
+        is_shown = runs and not study.saved.diagnosis
+        return [session_view(runs, is_saved=not all(map(unsaved, runs)))] if is_shown else []
 
     def concluded(self, study: Runs, conclusion: RunsMeasured) -> list[View]:
+        if conclusion.diagnosis:
+            return [diagnosis_view(conclusion.diagnosis, study.saved.titles, conclusion.earlier)]
         views = [links_view(conclusion.links, conclusion.runs[0].session)] if conclusion.links else []
         if conclusion.expected:
             views.append(expected_view(conclusion.expected, conclusion.runs, ordered_in([study.saved])))
         return views
 
     def sentences(self, study: Runs, conclusion: RunsMeasured) -> list[str]:
+        if conclusion.diagnosis:
+            return [conclusion_text(conclusion.diagnosis)]
         if not conclusion.expected:
             return super().sentences(study, conclusion)
         return [text for text, _ in expected_lines(conclusion.expected)]

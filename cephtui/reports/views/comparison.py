@@ -9,7 +9,7 @@ from cephtui import units
 from cephtui.analysis.runs.change import between
 from cephtui.analysis.runs.marks import marks_between
 from cephtui.analysis.runs.sides import Side, findings_with_runs
-from cephtui.analysis.runs.stages import mean_stages
+from cephtui.analysis.runs.stages import stage_changes
 from cephtui.analysis.verdicts.conclusion import Judgement
 from cephtui.analysis.verdicts.conditions import differences, unlike
 from cephtui.analysis.verdicts.figures import compared_figures
@@ -39,7 +39,7 @@ from cephtui.reports.views.judgement import verdicts_blocks, verdicts_sheet
 from cephtui.reports.views.runs import mark_words
 from cephtui.reports.words.facts import facts, period
 from cephtui.reports.words.quality import finding_line
-from cephtui.reports.words.stages import moved_line, named_stages
+from cephtui.reports.words.stages import moved_line
 from cephtui.reports.words.text import conditions, cut, imported, metric_of, short_version, title_of, value_range
 from cephtui.reports.words.verdict import left_out_lines
 
@@ -93,7 +93,7 @@ def _blocks(left: Side, right: Side, judgement: Judgement | None, most_shown: in
         yield Items(marks)
     yield Text("")
     yield _changes(left, right, judgement.verdicts if judgement else ())
-    if moved := tuple(_moved(left, right)):
+    if moved := tuple(map(moved_line, stage_changes(left.runs, right.runs))):
         yield Items(moved)
     if findings := tuple(_findings(left, right)):
         yield Items(findings)
@@ -111,14 +111,6 @@ def _notes(left: Side, right: Side, judgement: Judgement | None) -> tuple[Cell, 
         *(words(f"left out: {line}", style="limited") for line in left_out),
         *(words(line, style="strong") for line in (*notes, *about(left, right))),
     )
-
-
-def _moved(left: Side, right: Side) -> Iterator[str]:
-    """Which stages of the latency differ, of each flow that both have."""
-    findings = [finding for side in (left, right) for run in side.runs for finding in run.findings]
-    before, after = (mean_stages(side.runs) for side in (left, right))
-    for flow in (flow for flow in before if flow in after):
-        yield moved_line(flow, *(named_stages(stages[flow], flow, findings) for stages in (before, after)))
 
 
 def _marks(left: Side, right: Side) -> tuple[Cell, ...]:

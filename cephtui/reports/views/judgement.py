@@ -8,7 +8,7 @@ from cephtui import units
 from cephtui.analysis.statistics.ratio import required_ratio
 from cephtui.analysis.verdicts.conclusion import Judgement
 from cephtui.models.metrics import BY_NAME
-from cephtui.models.verdict import Conclusion, Verdict
+from cephtui.models.verdict import Conclusion, StageChange, Verdict
 from cephtui.reports.blocks import (
     Block,
     Cell,
@@ -25,6 +25,7 @@ from cephtui.reports.blocks import (
 from cephtui.reports.sheets import Sheet
 from cephtui.reports.styles import Style
 from cephtui.reports.views.charts import ends_of, interval_chart
+from cephtui.reports.words.stages import moved_line
 from cephtui.reports.words.text import metric_of
 from cephtui.reports.words.verdict import (
     also_measured,
@@ -59,6 +60,7 @@ def _document(judgement: Judgement, *, has_code: bool) -> Document:
     conclusion = judgement.conclusion
     answer = answer_text(judgement, code=has_code)
     items: tuple[Cell, ...] = (
+        *_moved(judgement.conclusion.stages),
         *(words(line, style="dim") for line in also_measured(judgement.verdicts)),
         *(words(line, style="strong") for line in conclusion.notes),
         *(f"noted: {line}" for line in _texts(conclusion.noted, "marks")),
@@ -67,6 +69,13 @@ def _document(judgement: Judgement, *, has_code: bool) -> Document:
     )
     listed = [Items(items)] if items else []
     return document(answer, *verdicts_blocks(judgement), *listed, Text(answer, "strong"))
+
+
+def _moved(changes: Sequence[StageChange]) -> Iterator[str]:
+    """Which stages of the latency have changed; behind their presets where there are several."""
+    several = len({change.preset for change in changes}) > 1
+    for change in changes:
+        yield f"{change.preset}: {moved_line(change)}" if several else moved_line(change)
 
 
 def _texts(lines: Sequence[str], what: str) -> list[Cell]:

@@ -37,6 +37,7 @@ from cephtui.reports.blocks import (
 from cephtui.reports.sheets import Sheet, iso_time
 from cephtui.reports.styles import OUTCOMES
 from cephtui.reports.views.jobs import compared_jobs
+from cephtui.reports.words.diagnosis import hint_lines
 from cephtui.reports.words.facts import facts, head_line, ranges, tool_version
 from cephtui.reports.words.quality import finding_line, first_of_each, is_marked, outcome_word
 from cephtui.reports.words.text import (
@@ -91,7 +92,9 @@ def _document(runs: Sequence[Run], marks: Sequence[Mark], *, is_saved: bool, unt
         return Document(_NO_RUNS, "", (Text(_NO_RUNS), *(runs_blocks(runs, marks) if marks else ())))
     more: list[Block] = [Code("", runs[0].command, is_aside=True)] if len(runs) == 1 else []
     more += [NextStep("details", details_command(runs))] if is_saved else []
-    blocks = runs_blocks(runs, marks, until_stable)
+    blocks = [*runs_blocks(runs, marks, until_stable)]
+    if hints := hint_lines(runs):
+        blocks.append(Items(tuple(words(line, style="strong") for line in hints)))
     return document(title_of_runs(runs), conditions_of_all(runs), *blocks, *_compared(runs), *more)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from cephtui import units
 from cephtui.models import Finding, Run, Stages
 from cephtui.reports.blocks import Block, Cell, Column, Table, Text, words
-from cephtui.reports.words.stages import LAST_STAGE, commits_text, counted_text, named_stages
+from cephtui.reports.words.stages import LAST_STAGE, commits_text, counted_text, is_capped, named_stages
 
 _ABOUT = Text(
     "Where the latency goes: from the receipt of a message on the OSDs count the wait for a worker thread (queue), the "
@@ -28,7 +28,9 @@ def stage_blocks(runs: Mapping[str, Run]) -> tuple[Block, ...]:
     if not rows:
         return ()
     flows = {flow for run in runs.values() for flow in run.stages}
-    inside = (Text(commits_text(run.commits, name)) for name, run in runs.items() if run.commits)
+    inside = (
+        Text(commits_text(run.commits, name)) for name, run in runs.items() if run.commits and "write" in run.stages
+    )
     return Table(_heads(flows), tuple(rows)).filled, _ABOUT, *inside
 
 
@@ -46,7 +48,7 @@ def _heads(flows: Iterable[str]) -> tuple[Column, ...]:
 
 
 def _cells(stages: Stages, flow: str, findings: tuple[Finding, ...]) -> Iterator[Cell]:
-    seconds = named_stages(stages, flow, findings)
+    seconds = named_stages(stages, flow, is_capped=is_capped(findings))
     total = sum(seconds.values())
     yield units.latency(total)
     for part in seconds.values():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from cephtui import units
 from cephtui.models import Commits, Finding, Stages
 from cephtui.models.findings.cluster import MESSAGE_CAP
+from cephtui.models.verdict import StageChange
 
 _LEAST = 0.02
 """Stages of a smaller share are joined."""
@@ -17,15 +18,22 @@ _OFF = 0.02
 """The OSDs' operations are those of the run where they are as many as its I/Os, but for so many."""
 
 
-def named_stages(stages: Stages, flow: str, findings: Sequence[Finding]) -> dict[str, float]:
-    """The seconds of each stage of a flow by its name, in their order; ``findings`` are those of the run so far."""
-    is_capped = any(finding.code == MESSAGE_CAP.code for finding in findings)
+def is_capped(findings: Iterable[Finding]) -> bool:
+    """Whether the message cap was reached: messages that wait for it are in the first stage too."""
+    return any(finding.code == MESSAGE_CAP.code for finding in findings)
+
+
+def named_stages(stages: Stages, flow: str, *, is_capped: bool = False) -> dict[str, float]:
+    """The seconds of each stage of a flow by its name, in their order."""
     return {
-        "network, client and message cap" if is_capped else "network and client": stages.outside_seconds,
-        "queue": stages.queue_seconds,
-        "preparation": stages.prepare_seconds,
-        LAST_STAGE[flow]: stages.store_seconds,
+        "network, client and message cap" if is_capped else stage_name("outside", flow): stages.outside_seconds,
+        **{stage_name(stage, flow): getattr(stages, f"{stage}_seconds") for stage in ("queue", "prepare", "store")},
     }
+
+
+def stage_name(stage: str, flow: str) -> str:
+    """What a stage is called, by its field in ``Stages`` without the unit."""
+    return {"outside": "network and client", "store": LAST_STAGE[flow], "prepare": "preparation"}.get(stage, stage)
 
 
 def stage_shares(named: Mapping[str, float]) -> list[tuple[str, float]]:
@@ -37,11 +45,12 @@ def stage_shares(named: Mapping[str, float]) -> list[tuple[str, float]]:
     return [*named_shares, ("rest", rest)] if rest >= _LEAST / 4 else named_shares
 
 
-def moved_line(flow: str, before: Mapping[str, float], after: Mapping[str, float]) -> str:
-    """``write latency: slowest copy 9.10 ms -> 3.20 ms, the rest as before``: the stages that differ, the most first.
-
-    Both have the seconds of each stage by its name, as of ``named_stages``.
-    """
+def moved_line(change: StageChange) -> str:
+    """``write latency: slowest copy 9.10 ms -> 3.20 ms, the rest as before``: what differs, the most first."""
+    flow = change.direction
+    before, after = (
+        named_stages(stages, flow, is_capped=change.message_cap) for stages in (change.before, change.after)
+    )
     differences = {name: abs(seconds - after.get(name, 0.0)) for name, seconds in before.items()}
     least = max(_MOVED_MOST * max(differences.values()), _MOVED * max(sum(before.values()), sum(after.values())))
     moved = sorted((name for name in before if differences[name] >= least > 0), key=lambda name: -differences[name])
@@ -71,4 +80,6 @@ def counted_text(stages: Stages) -> str:
     off = stages.operations / stages.ios - 1
     if abs(off) <= _OFF:
         return "as many"
+    if off >= 1:
+        return f"{1 + off:.1f} times as many"
     return f"{100 * abs(off):.1f} % {'more' if off > 0 else 'fewer'}"

@@ -99,6 +99,12 @@ class Chooser:
         initial = {"repeats": str(edits.repeats), "order": edits.order or ""}
         await self._ask_how_often(self._choice.preset.name, initial, catalogue, dispatcher)
 
+    async def choose_why(self, catalogue: Catalogue, dispatcher: Dispatcher) -> None:
+        """Show what is measured to know why it is slow, and queue it."""
+        from cephtui.suites import WHY
+
+        await self._ask_how_often(WHY, {}, catalogue, dispatcher)
+
     async def _ask_how_often(
         self, names: str, initial: Mapping[str, str], catalogue: Catalogue, dispatcher: Dispatcher
     ) -> None:

@@ -13,6 +13,7 @@ from cephtui import units
 from cephtui.models import Plan, RadosPlace, Run
 from cephtui.planning import Request
 from cephtui.presets import Preset
+from cephtui.reports.drawn.plan import above_cap_text
 from cephtui.reports.words.text import conditions, tool_command
 from cephtui.tools.base import OptionError
 
@@ -128,6 +129,8 @@ def _notes(plan: Plan) -> list[str]:
         # how many objects a run reads from a pool is found out while they are written
         amount = "what it will read" if isinstance(step.nodes[0].place, RadosPlace) else units.size(step.fill_bytes)
         notes.append(f"prefills {amount}{per_node} first")
+    if above := above_cap_text(step, plan.pool_use):
+        notes.append(above)
     if plan.drop_caches:
         notes.append("drops caches")
     if len(plan.steps) > 1:

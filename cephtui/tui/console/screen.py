@@ -27,7 +27,7 @@ from cephtui.tui.console.preview import Preview, problem_text
 from cephtui.tui.console.start import Start
 from cephtui.tui.console.status_bar import StatusBar, running_text
 from cephtui.tui.copying import COPY
-from cephtui.tui.keys import MATRIX_ABOUT, KeyBar, key
+from cephtui.tui.keys import MATRIX_ABOUT, WHY_ABOUT, KeyBar, key
 from cephtui.tui.screens.run import CURVE, CompareWanted, RunScreen
 from cephtui.tui.terminal.in_order import opening
 from cephtui.tui.widgets.cluster_now import health_text
@@ -98,6 +98,7 @@ class ConsoleScreen(RunScreen):
         key("f", "presenter", "present", "large digits, for presenting", "view"),
         key("l", "log", "log", "exact commands and raw output", "view"),
         key("M", "app.matrix", "matrix", MATRIX_ABOUT, "view"),
+        key("W", "why", "why", WHY_ABOUT, "view"),
         key("r", "runs", "runs", "jump to the list of runs; enter shows details", "view"),
         key("c", "compare", "compare", "compare the run under the cursor with another", "view"),
         CURVE,
@@ -201,6 +202,7 @@ class ConsoleScreen(RunScreen):
             "preset": partial(chooser.choose_preset, *queueing),
             "options": partial(chooser.choose_options, *queueing),
             "how_often": partial(chooser.choose_how_often, *queueing),
+            "why": partial(chooser.choose_why, *queueing),
             "runtime": chooser.choose_runtime,
             "target": chooser.choose_target,
             "nodes": partial(chooser.choose_nodes, self._catalogue),
@@ -299,6 +301,18 @@ class ConsoleScreen(RunScreen):
         if self.table:
             self.table.put_mark(message.mark)
         self._show_choice()
+
+    def action_why(self) -> None:
+        """What the session shows; where nothing has run yet, what would be measured to know it."""
+        from cephtui.tui.screens.why import WhyScreen
+
+        def measure() -> None:
+            self.action_choose("why")
+
+        if self._runner.directory:
+            self.app.push_screen(WhyScreen(self._runner.directory, measure))
+        else:
+            measure()
 
     def action_compare(self) -> None:
         run, directory = self.table.chosen if self.table else None, self._runner.directory

@@ -25,6 +25,7 @@ from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import Shown, picture
+from cephtui.tui.widgets.stages import band, stage_texts
 
 _ACTIVE_SECONDS = 2.0
 """What ended so long ago is still shown: the newest figures are of the second before."""
@@ -200,6 +201,11 @@ class Presenter(PresenterScreen):
     Presenter #banner.-wrong { color: #d55e00; }
     Presenter #banner.-phase { color: $foreground 60%; }
     Presenter Chart { height: 1fr; }
+    Presenter #stages-now { height: auto; padding: 0 1; }
+    Presenter #band, Presenter #where { height: 1; }
+    Presenter.-tall #where { height: 3; }
+    Presenter.-huge #where { height: 5; }
+    Presenter.-plain.-tall #where { height: 1; }
     Presenter #cluster-now { height: 1; }
     Presenter.-tall #cluster-now { height: 3; }
     Presenter.-huge #cluster-now { height: 5; }
@@ -230,6 +236,9 @@ class Presenter(PresenterScreen):
         yield Big(id="banner")
         yield Static(self._nothing, id="nothing")
         yield Chart(id="presented-chart")
+        with Vertical(id="stages-now"):
+            yield Static(id="band")
+            yield Big(id="where")
         with Horizontal(id="cluster-now"):
             yield Big(id="health")
             yield Big(id="osds")
@@ -250,8 +259,19 @@ class Presenter(PresenterScreen):
             box.show(figure, FLOW_COLORS.get(figure.flow))
         if drawn:
             self.query_one(Chart).show(drawn)
+        self._show_stages(shown)
         self._show_banner(banner(shown, live))
         self._show_cluster(live)
+
+    def _show_stages(self, shown: Shown | None) -> None:
+        """Where the latency goes, of the flow that takes longest."""
+        stages = shown.stages if shown else {}
+        row = self.query_one("#stages-now")
+        row.display = bool(stages)
+        if stages:
+            ascii_only = profile_of(self).ascii_only
+            self.query_one("#band", Static).update(band(stages, self.size.width - 2, ascii_only=ascii_only))
+            self.query_one("#where", Big).say(*stage_texts(stages))
 
     def _show_banner(self, banner: Banner) -> None:
         box = self.query_one("#banner", Big)

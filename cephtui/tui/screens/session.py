@@ -24,7 +24,7 @@ from cephtui.sessions import archive, store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.copying import COPY
 from cephtui.tui.exporting import EXPORT, ExportingScreen
-from cephtui.tui.keys import MATRIX_ABOUT, KeyBar, key
+from cephtui.tui.keys import MATRIX_ABOUT, WHY_ABOUT, KeyBar, key
 from cephtui.tui.screens.replay import ReplayScreen
 from cephtui.tui.screens.run import CURVE, RunScreen
 from cephtui.tui.widgets.run_view import RunView
@@ -46,6 +46,7 @@ class SessionScreen(ExportingScreen, RunScreen):
         key("f", "presenter", "present", "large numbers and the chart, for an audience", "view"),
         key("l", "log", "log", "exact commands and raw output", "view"),
         key("M", "matrix", "matrix", MATRIX_ABOUT, "view", shown=True),
+        key("W", "why", "why", WHY_ABOUT, "view"),
         key("escape", "back", "back", "back to the sessions", "more", shown=True, display="esc"),
     ]
     DEFAULT_CSS = """
@@ -136,6 +137,11 @@ class SessionScreen(ExportingScreen, RunScreen):
         from cephtui.tui.screens.matrix import MatrixScreen
 
         self.app.push_screen(MatrixScreen(self._directory))
+
+    def action_why(self) -> None:
+        from cephtui.tui.screens.why import WhyScreen
+
+        self.app.push_screen(WhyScreen(self._directory))
 
     def action_baseline(self) -> None:
         drawn, table = self._drawn_or_notified(), self.query_one(RunsTable)

@@ -30,7 +30,7 @@ from cephtui.models import (
 )
 from cephtui.models.findings.measurement import STALLED
 from cephtui.models.metrics import BY_NAME, DIRECTIONS, Headline, Metric
-from cephtui.reports.words.stages import named_stages
+from cephtui.reports.words.stages import is_capped, named_stages
 from cephtui.reports.words.text import written
 from cephtui.stats import known_sum
 from cephtui.tui.charts.chart import ChartLine, Period, Picture
@@ -191,7 +191,7 @@ def shown_of_run(run: Run, history: History, marks: Sequence[Mark], other_client
 
 
 def _stages(by_flow: Iterable[tuple[str, Stages]], findings: Sequence[Finding]) -> dict[str, Mapping[str, float]]:
-    return {flow: named_stages(stages, flow, findings) for flow, stages in by_flow}
+    return {flow: named_stages(stages, flow, is_capped=is_capped(findings)) for flow, stages in by_flow}
 
 
 def spans_of(findings: Sequence[Finding]) -> tuple[Period, ...]:

@@ -64,7 +64,7 @@ def stopped_for(lab: Lab, osds: Sequence[int], seconds: float, after: float = 2.
         _signal(pids, signal.SIGCONT)
 
     try:
-        with _thread(stop):
+        with meanwhile(stop):
             yield
     finally:
         _signal(pids, signal.SIGCONT)
@@ -82,7 +82,7 @@ def pulses(lab: Lab, osd: int, seconds: float = 0.5) -> Iterator[None]:
             _signal([pid], signal.SIGCONT)
 
     try:
-        with _thread(stop_and_go, over.set):
+        with meanwhile(stop_and_go, over.set):
             yield
     finally:
         _signal([pid], signal.SIGCONT)
@@ -95,7 +95,8 @@ def _signal(pids: Sequence[int], number: int) -> None:
 
 
 @contextmanager
-def _thread(work: Callable[[], None], end: Callable[[], object] = lambda: None) -> Iterator[None]:
+def meanwhile(work: Callable[[], None], end: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """Something is done beside the block, until ``end`` is called."""
     thread = threading.Thread(target=work)
     thread.start()
     try:
@@ -114,7 +115,7 @@ def osd_out(lab: Lab, osd: int, after: float) -> Iterator[None]:
         lab.ceph("osd", "out", str(osd))
 
     try:
-        with _thread(out):
+        with meanwhile(out):
             yield
     finally:
         lab.ceph("osd", "in", str(osd))
@@ -199,7 +200,7 @@ def after(seconds: float, block: Callable[[], AbstractContextManager[object]]) -
             with block():
                 over.wait()
 
-    with _thread(wait_and_enter, over.set):
+    with meanwhile(wait_and_enter, over.set):
         yield
 
 

@@ -111,7 +111,7 @@ def rows(options: Options, say: Say) -> Iterator[Row]:
     numbers = [n for n in range(1, options.clean + 1) if not (options.resumes and results.has(_clean(n)))]
     usual = [lie for lie in lies if not lie.has_kernel]
     if numbers or usual:
-        with _slow_lab(*made_of) as lab:
+        with slow_lab(*made_of) as lab:
             for number in numbers:
                 shape = clean.shape_of(number)
                 say(f"clean run {number} of {options.clean}: {shape}")
@@ -119,7 +119,7 @@ def rows(options: Options, say: Say) -> Iterator[Row]:
             _provoke(lab, results, usual, say)
     for lie in lies:
         if lie.has_kernel:
-            with _slow_lab(*made_of, "--kernel") as lab:
+            with slow_lab(*made_of, "--kernel") as lab:
                 _provoke(lab, results, [lie], say)
     yield from _clean_rows(results, say)
     yield from _lie_rows(results, say)
@@ -155,7 +155,7 @@ def _outcome(observed: Observed) -> str:
 
 
 @contextmanager
-def _slow_lab(*options: str) -> Iterator[Lab]:
+def slow_lab(*options: str) -> Iterator[Lab]:
     """A lab whose OSDs are as slow as disks, and on three hosts by CRUSH.
 
     Then it is not the CPUs, which all its parts share, that limit each run, and data is as far away as in a cluster.

@@ -45,7 +45,8 @@ LEVELS = {
         ),
         "no-seconds",
         *("node-ended", "not-settled", "osd-down", "osd-out", "other-clients", "overrun", "pgs", "pgs-inactive"),
-        *("pgs-split", "rate-limited", "recovery", "retransmits", "saw", "scrub", "short", "slow-node", "slow-ops"),
+        *("pgs-split", "rate-limited", "recovery", "retransmits", "saw", "scrub", "short", "slow-link", "slow-node"),
+        *("slow-ops",),
         *("slow-osd", "snaptrim", "stalled", "steal", "stuck", "throttled", "unreadable", "unverified"),
     },
     "invalidates": {

@@ -28,7 +28,7 @@ from tests.support import documented, documented_machine
 from tests.support.documented import Command, Page
 from tests.support.documented_machine import Answer, Machine
 
-MEASURING = {"run", "check", "provisioned", "ceilings"}
+MEASURING = {"run", "check", "provisioned", "ceilings", "why"}
 """Verbs that put load on nodes: they are run with --dry-run where they would."""
 SCREENS = {None, "demo", "replay", "watch", "serve"}
 """What opens the console, or a page in a browser; here up to there."""
@@ -79,8 +79,8 @@ def verb_of(words: list[str]) -> str | None:
 
 def is_measured(words: list[str], verb: str | None) -> bool:
     """Whether it would put load on nodes, and not only judge what is saved."""
-    measures = {"--preset", "--against", "--continue"}.intersection(words)
-    return verb in MEASURING and (verb != "check" or bool(measures))
+    measures = {"check": {"--preset", "--against", "--continue"}, "why": {"--target"}}.get(verb or "")
+    return verb in MEASURING and (measures is None or bool(measures.intersection(words)))
 
 
 def answer(machine: Machine, words: list[str], given: str) -> Answer:

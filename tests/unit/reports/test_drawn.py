@@ -38,6 +38,7 @@ from cephtui.reports.words import text
 from cephtui.reports.words.facts import facts, head_line
 from cephtui.sessions import store
 from cephtui.sessions.undo import Undo
+from cephtui.tui.console.preview import preview_text
 from tests.support import plans
 from tests.support.conducting import Bed, conduct, figures, study
 from tests.support.drawings import draw_comparison, draw_nodes, draw_run, draw_runs, draw_sessions, printed
@@ -192,6 +193,26 @@ def test_a_plan_names_what_it_writes_and_who_else_uses_the_pool() -> None:
     drawn = printed(draw_plans([plan]))
     assert drawn.startswith("pool bench: 2 images in use\n")
     assert "64.0 MiB" in next(line for line in drawn.splitlines() if line.startswith("   a: writes: "))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "osds", "words"),
+    [
+        (("a",), 1, "512 in flight, but 1 OSD takes 256 messages at once"),
+        (("a", "b", "c"), 3, "1,536 in flight, but 3 OSDs take 768 messages at once"),
+        (("a", "b", "c"), 6, ""),
+        (("a", "b", "c"), None, ""),
+    ],
+)
+def test_a_plan_says_that_osds_take_fewer_messages_than_are_in_flight(
+    nodes: tuple[str, ...], osds: int | None, words: str
+) -> None:
+    plan = plans.plan("write-iops", nodes=nodes, options=("size=64M",))
+    of_pool = plan.model_copy(update={"pool_use": PoolActivity(pool="bench", osds_in=osds)})
+    said = [line.strip() for line in printed(draw_plans([of_pool])).splitlines() if "osd_client_message_cap" in line]
+    assert [line.startswith(words) for line in said] == [True] * bool(words)
+    assert ("osd_client_message_cap" in preview_text(of_pool).plain) is bool(words)
+    assert "osd_client_message_cap" not in printed(draw_plans([plan])), "a file is in no pool"
 
 
 SMALL_SETS: list[tuple[str, dict[str, str], str]] = [

@@ -314,7 +314,7 @@ def test_the_schema_is_json_and_tells_events_apart() -> None:
     events |= {"HostRow": "host", "KnownCeiling": "ceiling"}
     events |= {"Difference": "difference", "Figure": "figure", "MatrixCell": "cell", "LinkRow": "link"}
     events |= {"ImportedFile": "file", "ImportedPart": "part", "CurvePointRow": "point", "KneeRow": "knee"}
-    events |= {"StudyRow": "study", "ConcludedRow": "concluded"}
+    events |= {"StudyRow": "study", "ConcludedRow": "concluded", "DiagnosisRow": "diagnosis", "CauseRow": "cause"}
     events |= {"Verdict": "verdict", "Conclusion": "conclusion", "Expected": "expectation"}
     assert {reference["$ref"].rpartition("/")[2] for reference in whole["anyOf"]} == set(events)
     assert {name: whole["$defs"][name]["properties"]["event"]["const"] for name in events} == events

@@ -57,6 +57,7 @@ from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
+from cephtui.tui.screens.why import WhyScreen
 from cephtui.tui.widgets.run_view import RunView
 from tests.support import desks, plans
 from tests.support.replayed import console, screen_text, until
@@ -136,6 +137,7 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     yield CurveScreen(run, lambda: ([run], []))
     yield LogScreen(directory, run)
     yield DetailsScreen(directory, run)
+    yield WhyScreen(directory, lambda: None)
     yield Presenter(RunView(), lambda: None, lambda: None, "nothing")
     yield RunPicker(root, ("demo", demo.STAR))
     yield PresetPicker(catalogue, {})

@@ -36,6 +36,7 @@ from cephtui.tui.screens.presenter import Presenter
 from cephtui.tui.screens.replay import ReplayScreen, WatchScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
+from cephtui.tui.screens.why import WhyScreen
 from cephtui.tui.terminal.profile import COLORS_VARIABLE, FULL, detect
 from cephtui.tui.widgets.run_view import RunView
 from tests.support.replayed import screen_text, until
@@ -67,6 +68,7 @@ SCREENS: dict[str, Make] = {
     "presenter": lambda root: Presenter(RunView(), lambda: None, lambda: None, "nothing"),
     "run picker": lambda root: RunPicker(root, (demo.SESSION, demo.STAR), other_sessions=False),
     "panels": lambda root: PanelsDialog(set, lambda name: None),
+    "why": lambda root: WhyScreen(root / demo.SESSION),
     "run": lambda root: DetailsScreen(root / demo.SESSION, store.read_run(root / demo.SESSION, demo.STAR)),
     "details": lambda root: Details("title", "text"),
     "help": lambda root: Help("title", "text"),

@@ -92,6 +92,35 @@ def test_a_slow_osd_is_named_with_what_takes_its_time(part: dict[str, float], te
     assert (finding.cure == finding_kind(SLOW_OSD.code).cure) is (not text)
 
 
+@pytest.mark.parametrize(
+    ("commit_seconds", "write_seconds", "subop_seconds", "texts"),
+    [
+        (0.0127, 0.027, 0.018, ["osd.1 was slow: a commit took 12.7 ms there, 3.00 ms on the other OSDs (median)"]),
+        (0.0127, 0.27, 0.018, []),
+        (0.0040, 0.027, 0.012, []),
+    ],
+    ids=["slow", "a small part of a write", "not twice as long"],
+)
+def test_an_osd_whose_commits_alone_are_longer_is_slow(
+    commit_seconds: float, write_seconds: float, subop_seconds: float, texts: list[str]
+) -> None:
+    """Each write has a copy on it: as a primary all are slow, and as replicas not by twice."""
+    own = {"writes": 100, "write_seconds": write_seconds, "subops": 200, "commits": 300}
+    alike = OsdInterval(**own, subop_seconds=0.011, commit_seconds=0.003)
+    slow = OsdInterval(**own, subop_seconds=subop_seconds, commit_seconds=commit_seconds)
+    assert [finding.text for finding in counted(**{"0": alike, "1": slow, "2": alike})] == texts
+
+
+def test_commits_of_an_osd_that_has_more_to_do_are_not_called_slow() -> None:
+    alike = OsdInterval(
+        writes=100, write_seconds=0.02, subops=200, subop_seconds=0.01, commits=300, commit_seconds=0.001
+    )
+    busy = OsdInterval(
+        writes=300, write_seconds=0.02, subops=600, subop_seconds=0.01, commits=900, commit_seconds=0.0025
+    )
+    assert [finding.code for finding in counted(**{"0": alike, "1": busy, "2": alike})] != SLOW
+
+
 def test_what_transactions_took_is_of_all_osds() -> None:
     osds = OsdsSoFar()
     osds.add(sample(1.0))

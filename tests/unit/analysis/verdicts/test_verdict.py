@@ -25,7 +25,7 @@ from cephtui.analysis.statistics.ratio import Better, log_deviation
 from cephtui.analysis.statistics.together import held_together
 from cephtui.analysis.verdicts.conclusion import METRIC_NAMES, ConclusionTerms, Judgement, conclude, metric_named
 from cephtui.analysis.verdicts.verdict import Criteria, seen_with
-from cephtui.models import Finding, Run, Summary
+from cephtui.models import Finding, Run, Stages, Summary
 from cephtui.models.findings import KINDS
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.verdict import Answer, Conclusion, Verdict, Word
@@ -889,7 +889,11 @@ def test_in_ascii_mode_all_of_it_is_ascii() -> None:
 
 
 def test_verdicts_and_conclusions_are_lines_and_in_the_schema() -> None:
-    sides = Change(runs(GOOD), (*runs(GOOD, 4), run(7, outcome="lost")))
+    split = Stages(
+        ios=9, operations=9, outside_seconds=0.001, queue_seconds=0.0, prepare_seconds=0.0, store_seconds=0.002
+    )
+    before, after = (runs(GOOD, first, stages={"write": split}) for first in (1, 4))
+    sides = Change(before, (*after, run(7, outcome="lost")))
     judged = differing(conclude([sides], asked(looks=LookSchedule(12)), STARTED), "x 1 -> 2")
     verdict, conclusion = only(judged), judged.conclusion
     assert Verdict.model_validate_json(line(verdict)) == verdict

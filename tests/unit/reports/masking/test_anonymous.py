@@ -39,6 +39,7 @@ from cephtui.tui.screens.compare import CompareScreen
 from cephtui.tui.screens.details import DetailsScreen
 from cephtui.tui.screens.matrix import MatrixScreen
 from cephtui.tui.screens.session import SessionScreen
+from cephtui.tui.screens.why import WhyScreen
 from tests.support import conducting, desks, studies
 from tests.support.canaries import filled, public_models
 from tests.support.documents import AT
@@ -93,6 +94,7 @@ CHOSEN = {
         "SavedStudy.id",
         "SavedStudy.kind",
         "SavedStudy.suite",
+        "StageChange.preset",
         "Verdict.preset",
     ),
     *("CheckGoal.before", "CheckGoal.after", "CheckGoal.before_session", "SessionRow.session", "SessionRow.presets"),
@@ -404,6 +406,7 @@ SCREENS: dict[str, Callable[[Path], Screen[None]]] = {
     "failed": lambda directory: DetailsScreen(directory, store.read_run(directory, 2)),
     "compare": compared,
     "matrix": MatrixScreen,
+    "why": WhyScreen,
     "check": checked,
 }
 

@@ -12,21 +12,24 @@ from hypothesis import strategies as st
 
 from cephtui import stats
 from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.verdicts.conclusion import judge_sides
 from cephtui.models import Commits, DiskUse, Finding, JobResult, MachineUse, NodeResult, OsdResult, Run, Stages
 from cephtui.models.findings.cluster import MESSAGE_CAP
+from cephtui.models.verdict import StageChange
 from cephtui.reports.render.rich import draw
 from cephtui.reports.views.comparison import comparison_document
 from cephtui.reports.views.jobs import job_blocks, job_rows, sum_note
+from cephtui.reports.views.judgement import judgement_view
 from cephtui.reports.views.osds import osd_blocks
 from cephtui.reports.views.stages import stage_blocks
 from cephtui.reports.words.run import client_facts, depth_text, reported_text
-from cephtui.reports.words.stages import commits_text, moved_line, named_stages, stage_shares
+from cephtui.reports.words.stages import commits_text, is_capped, moved_line, named_stages, stage_shares
 from cephtui.reports.words.text import began, spread
 from cephtui.stats import Flow
 from tests.support.drawings import draw_run, printed
 from tests.support.golden import Golden
 from tests.support.known import known
-from tests.support.runs import recorded, run, total
+from tests.support.runs import IOPS, STARTED, recorded, run, total
 
 text_of = partial(printed, width=120)
 
@@ -115,12 +118,12 @@ def test_what_a_commit_of_bluestore_takes(parts: tuple[float, ...], line: str) -
     ],
 )
 def test_where_the_latency_goes_by_shares(parts: tuple[float, ...], line: str) -> None:
-    shares = stage_shares(named_stages(stages(*parts), "write", ()))
+    shares = stage_shares(named_stages(stages(*parts), "write"))
     assert ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares) == line
 
 
 def test_what_waits_behind_the_message_cap_has_no_stage_of_its_own() -> None:
-    named = named_stages(stages(90, 0, 0, 10), "read", [MESSAGE_CAP.found(share=0.2)])
+    named = named_stages(stages(90, 0, 0, 10), "read", is_capped=is_capped([MESSAGE_CAP.found(share=0.2)]))
     assert stage_shares(named) == [("network, client and message cap", 0.9), ("reading", 0.1)]
 
 
@@ -136,8 +139,22 @@ def test_what_waits_behind_the_message_cap_has_no_stage_of_its_own() -> None:
     ],
 )
 def test_the_stages_that_a_change_has_moved(after: tuple[float, ...], line: str) -> None:
-    before, later = (named_stages(stages(*parts), "write", ()) for parts in ((3.0, 0.3, 0.3, 9.1), after))
-    assert moved_line("write", before, later) == f"write latency: {line}"
+    change = StageChange(preset="p", direction="write", before=stages(3.0, 0.3, 0.3, 9.1), after=stages(*after))
+    assert moved_line(change) == f"write latency: {line}"
+
+
+def test_a_verdict_says_which_stage_the_change_has_moved() -> None:
+    def side(store: float, first: int) -> tuple[Run, ...]:
+        split = {"write": stages(3.0, 0.3, 0.3, store)}
+        return tuple(recorded(number, stages=split) for number in range(first, first + 3))
+
+    judged = known(judge_sides(Side(side(9.1, 1)), Side(side(3.2, 4)), lambda _: IOPS, STARTED))
+    assert "\nwrite latency: slowest copy 9.10 ms -> 3.20 ms, the rest as before\n" in printed(
+        draw(judgement_view(judged).document())
+    )
+    assert judged.conclusion.stages[0].after.store_seconds == pytest.approx(0.0032)
+    without = known(judge_sides(Side((recorded(1),)), Side((recorded(2),)), lambda _: IOPS, STARTED))
+    assert without.conclusion.stages == ()
 
 
 def test_two_runs_beside_each_other_have_the_stage_that_differs() -> None:

@@ -22,12 +22,14 @@ from markdown_it import MarkdownIt
 from cephtui.analysis.runs.links import links_of
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import ConclusionTerms, judge_sides
+from cephtui.analysis.verdicts.diagnosis import diagnosis
 from cephtui.analysis.verdicts.versus import conclude_versus, versus
 from cephtui.cli.commands.explain import row_of_kind
 from cephtui.cli.emit import FORMS
 from cephtui.models import Finding, Mark, MeasuredVolume, Promise
 from cephtui.models.expectation import Expected
 from cephtui.models.findings import KINDS
+from cephtui.models.findings.examples import example_findings
 from cephtui.models.inventory import Disk, Nic
 from cephtui.models.rows import KnownCeiling, NodeRow, PresetRow, SessionRow, SuiteRow, SuiteStepRow
 from cephtui.presets import headline_metric
@@ -57,6 +59,7 @@ from cephtui.reports.render.rich import draw
 from cephtui.reports.views.ceilings import ceilings_view
 from cephtui.reports.views.comparison import comparison_view
 from cephtui.reports.views.curve import curves_of, curves_view
+from cephtui.reports.views.diagnosis import diagnosis_view
 from cephtui.reports.views.expected import expected_view
 from cephtui.reports.views.host import host_view
 from cephtui.reports.views.judgement import judgement_view
@@ -74,7 +77,7 @@ from cephtui.sessions.matrix import MatrixReader
 from tests.support import documents, studies
 from tests.support.drawings import printed
 from tests.support.plans import catalogue
-from tests.support.runs import IOPS, STARTED, sweep
+from tests.support.runs import IOPS, STARTED, recorded, sweep
 from tests.unit.analysis.runs.test_ladder import histogram
 from tests.unit.analysis.runs.test_links import TRIANGLE
 from tests.unit.analysis.verdicts.test_versus import of_presets
@@ -155,6 +158,11 @@ def of_volumes() -> View:
     return expected_view([expected], runs, None)
 
 
+def of_diagnosis() -> View:
+    findings = [finding for code in ("slow-osd", "scrub", "few-osds") for finding in example_findings(code)[:1]]
+    return diagnosis_view(diagnosis([recorded(findings=tuple(findings))]), {})
+
+
 def of_nodes() -> View:
     disk = Disk(name="sda", device_class="hdd", size_bytes=1 << 40, osds=("osd.3", "osd.4 db"))
     nic = Nic(name="eth0", state="up", bits_per_second=10**10, mtu=9000, addresses=("10.0.0.1/24",))
@@ -223,6 +231,7 @@ VIEWS: Mapping[str, Callable[[], View]] = {
     "expected": of_expected,
     "volumes": of_volumes,
     "nodes": of_nodes,
+    "diagnosis": of_diagnosis,
     "sessions": of_sessions,
     "report": lambda: report_view(documents.material(findings=(LIMIT,))),
     "several": lambda: together(of_session(), links_view(links_of(TRIANGLE), "s"), of_expected()),

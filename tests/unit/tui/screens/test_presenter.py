@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from cephtui.analysis.runs.history import History
 from cephtui.analysis.views.live import LiveRun
@@ -230,6 +231,23 @@ async def test_figures_headline_chart_and_health_have_their_room(size: tuple[int
         assert app.screen.query_one("#health").has_class("-warn")
         assert app.screen.query_one("#presented-chart").size.height >= size[1] / 3
         assert len(rows(app)) == size[1]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("profile", [FULL, Profile("8", ascii_only=True)])
+async def test_where_the_latency_goes_is_a_band_and_the_largest_stages(size: tuple[int, int], profile: Profile) -> None:
+    state = live(cluster=cluster(health="HEALTH_OK"))
+    for second in range(1, 20):
+        state.add(Sample(1, None, "write-iops", "run", float(second), 1.0, None, interval(16_700)))
+    stages = {"write": {"network and client": 0.003, "queue": 0.0003, "preparation": 0.0003, "slowest copy": 0.0091}}
+    async with presenting(replace(shown_of_live(state), stages=stages), state, size, profile) as (app, _):
+        assert app.screen.query_one("#where", Big)._texts[-1].startswith("slowest copy 72 %")
+        band = str(app.screen.query_one("#band", Static).render())
+        assert len(band) == size[0] - 2
+        assert set(band) == (set("#+=-") if profile.ascii_only else {"█"})
+        assert app.screen.query_one("#presented-chart").size.height >= size[1] / 4
+    async with presenting(shown_of_live(state), state, size, profile) as (app, _):
+        assert not app.screen.query_one("#stages-now").display
 
 
 async def test_in_mixed_runs_reads_and_writes_stand_below(tmp_path: Path) -> None:

@@ -1,0 +1,306 @@
+"""Why a cluster is slow: what runs that were measured one after the other show together. Pure.
+
+No cause is named without evidence of its own: each is a kind of finding that a run has. What the OSDs have counted says
+how much of the latency a cause costs; where they can't, it is at most the time in the stages in which it acts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean, median
+
+from cephtui.analysis.runs.facts import in_flight
+from cephtui.analysis.runs.links import Link, links_of, measures_links
+from cephtui.analysis.runs.stages import FLOWS, Flow
+from cephtui.analysis.verdicts.causes import CAUSES, NOT_OF_DISKS, SIGNS, SYMPTOMS, Change, Sureness
+from cephtui.frozen import dataclass
+from cephtui.models import Finding, Run
+from cephtui.models.findings.client import ONE_THREAD, SLOW_LINK
+from cephtui.models.findings.cluster import BUSY_OSD, MCLOCK_CAPACITY, MESSAGE_CAP, OSD_COUNTERS, SLOW_OSD
+from cephtui.models.findings.kind import FindingKind, Value, Values, finding_kind, names_in
+from cephtui.models.findings.machine import STEAL
+
+_MUCH = 0.2
+"""A cause that costs so large a share of the latency comes before those of which only the work was seen."""
+_LITTLE = 0.1
+"""One that costs less is slight."""
+_LINK_SHARE, _LINKS_LEAST = 0.5, 3
+"""A link is slow that does so much less than its NICs, or than the other links where there are so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A finding, and the run that has it."""
+
+    run: Run
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What of a mean latency a cause costs."""
+
+    run: Run
+    flow: Flow
+    seconds: float
+    of_seconds: float
+    """The mean latency that the client measured."""
+    is_measured: bool
+    """Whether it is known; else it is the time in the stages in which the cause acts, and at most that."""
+
+    @property
+    def share(self) -> float:
+        """The fraction of the latency."""
+        return self.seconds / self.of_seconds if self.of_seconds else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What makes the cluster slow, or its figures better than it is."""
+
+    kind: FindingKind
+    evidence: tuple[Evidence, ...]
+    """At least one; the findings of its own kind come first."""
+    cost: Cost | None
+    """In the run in which it costs the most; None where nothing is known of it."""
+
+    @property
+    def finding(self) -> Finding:
+        """The one that stands for it: of the run in which it costs the most, else of the first."""
+        run = self.cost.run if self.cost else None
+        own = [evidence for evidence in self.evidence if evidence.finding.code == self.kind.code]
+        return next((evidence for evidence in own if evidence.run is run), own[0]).finding
+
+    @property
+    def sureness(self) -> Sureness:
+        """How much is known of what it costs."""
+        if self.cost and self.cost.is_measured:
+            return "measured"
+        return "set-up" if self.kind.code in CAUSES and CAUSES[self.kind.code].is_set_up else "seen"
+
+    @property
+    def spoils(self) -> bool:
+        """Whether the figures are not those of the disks for it."""
+        return self.kind.code in NOT_OF_DISKS
+
+    @property
+    def change(self) -> Change:
+        """The command that takes it away, and the one that takes that back; empty where there is none."""
+        return CAUSES[self.kind.code].change(self.finding.values) if self.kind.code in CAUSES else ("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What the runs show."""
+
+    runs: tuple[Run, ...]
+    """Those that measured I/O."""
+    failed: tuple[Run, ...]
+    """Those that ended otherwise than ``ok``: they say nothing."""
+    causes: tuple[Cause, ...]
+    """What matters most comes first; empty where nothing stands out."""
+    slight: tuple[Cause, ...]
+    """What is known to cost less than a tenth of the latency."""
+    unexplained: tuple[Evidence, ...]
+    """What was slow, and no cause explains it."""
+    caveats: tuple[Evidence, ...]
+    """What may make figures better than the disks are."""
+    without_counters: bool
+    """Whether the OSDs may not be asked."""
+    hosts_not_seen: tuple[str, ...]
+    """Hosts of OSDs of the pool that are no nodes: nothing is known of their CPUs and networks."""
+    links: tuple[Link, ...]
+    """The network between the nodes; empty where it was not measured."""
+
+
+def diagnosis(runs: Iterable[Run]) -> Diagnosis:
+    """Of runs in the order of their begin."""
+    runs = list(runs)
+    good = [run for run in runs if run.outcome == "ok"]
+    measured = [run for run in good if not measures_links(run)]
+    evidence = [Evidence(run, finding) for run in good for finding in run.findings]
+    evidence += _slow_links(good)
+    named = sorted(_causes(evidence, measured), key=_order)
+    causes, slight = [[cause for cause in named if _is_slight(cause) is little] for little in (False, True)]
+    known = {part.finding.code for cause in named for part in cause.evidence}
+    symptoms = [part for part in evidence if part.finding.code in SYMPTOMS]
+    return Diagnosis(
+        runs=tuple(measured),
+        failed=tuple(run for run in runs if run.outcome != "ok"),
+        causes=tuple(causes),
+        slight=tuple(slight),
+        unexplained=tuple(part for part in symptoms if part.finding.values.get("cause_code") not in known),
+        caveats=tuple(part for part in evidence if part.finding.code in NOT_OF_DISKS - known),
+        without_counters=any(part.finding.code == OSD_COUNTERS.code for part in evidence),
+        hosts_not_seen=tuple(_hosts_not_seen(measured)),
+        links=tuple(links_of(good)),
+    )
+
+
+def _causes(evidence: Sequence[Evidence], runs: Sequence[Run]) -> Iterator[Cause]:
+    """Each cause that any run shows; slow OSDs that are held back by what mClock expects are a sign of that."""
+    held_back = [part for part in evidence if part.finding.code == MCLOCK_CAPACITY.code]
+    by_cause: dict[tuple[str, ...], list[Evidence]] = {}
+    for part in evidence:
+        if signs := _signs(part.finding, held_back):
+            by_cause.setdefault(signs, []).append(part)
+    for signs, parts in by_cause.items():
+        codes = [part.finding.code for part in parts]
+        code = min(codes, key=signs.index) if len(signs) > 1 else signs[0]
+        parts.sort(key=lambda part: part.finding.code != code)
+        costs = [cost for part in parts for cost in _costs(part, runs)]
+        cost = max(costs, key=lambda cost: (cost.is_measured, cost.share), default=None)
+        symptoms = [part for part in evidence if part.finding.values.get("cause_code") in signs]
+        yield Cause(finding_kind(code), (*parts, *symptoms), cost)
+
+
+def _signs(finding: Finding, held_back: Iterable[Evidence]) -> tuple[str, ...]:
+    """The codes of all signs of the cause that a finding is a sign of; empty where it is none."""
+    if finding.code == SLOW_OSD.code and _is_explained(finding, held_back):
+        return SIGNS[MCLOCK_CAPACITY.code]
+    if finding.code in NOT_OF_DISKS and finding.level != "note":
+        return (finding.code,)
+    return SIGNS.get(finding.code, ())
+
+
+def _is_explained(slow: Finding, held_back: Iterable[Evidence]) -> bool:
+    """Whether all slow OSDs are among those that are held back, and their time is not in a commit."""
+    osds = {osd for part in held_back for osd in names_in(part.finding.values, "osd", "osds")}
+    return osds.issuperset(names_in(slow.values, "osd", "osds")) and slow.values.get("part") != "commit"
+
+
+def _is_slight(cause: Cause) -> bool:
+    """Whether it is known to cost little; of an OSD that has more to do than others, also where that is not known."""
+    if cause.cost is None or not cause.cost.is_measured:
+        return cause.kind.code == BUSY_OSD.code
+    return cause.cost.share < _LITTLE
+
+
+def _order(cause: Cause) -> tuple[int, float, int]:
+    """Of causes: what spoils figures, what is known to cost much, what was seen, the rest; each by what it costs."""
+    share = cause.cost.share if cause.cost else 0.0
+    likely = list(CAUSES).index(cause.kind.code) if cause.kind.code in CAUSES else 0
+    if cause.spoils:
+        rank = 0
+    elif cause.sureness == "set-up" or cause.kind.level == "note":
+        rank = 4
+    elif cause.sureness == "measured" or cause.kind.code == MESSAGE_CAP.code:
+        rank = 1 if share >= _MUCH else 3
+    else:
+        rank = 2
+    return rank, -share, likely
+
+
+# ------------------------------------------------------------------ what a cause costs
+
+
+def _costs(part: Evidence, runs: Sequence[Run]) -> Iterator[Cost]:
+    """What a cause costs in its run, of each flow whose stages are known."""
+    acts = CAUSES.get(part.finding.code)
+    if acts is None:
+        return
+    for flow, stages in part.run.stages.items():
+        if not (total := mean_of_stages(part.run, flow)):
+            continue
+        at_most = sum(getattr(stages, f"{stage}_seconds") for stage in acts.stages)
+        if part.finding.code == MESSAGE_CAP.code:
+            at_most = _more_than_alone(part.run, flow, runs, at_most)
+        seconds = _known_cost(part, flow)
+        if seconds is not None:
+            yield Cost(part.run, flow, min(max(0.0, seconds), total), total, is_measured=True)
+        elif not acts.is_set_up:
+            yield Cost(part.run, flow, min(at_most, total), total, is_measured=False)
+
+
+def mean_of_stages(run: Run, flow: Flow) -> float:
+    """The mean latency of a flow whose stages are known: their sum."""
+    stages = run.stages[flow]
+    return stages.outside_seconds + stages.queue_seconds + stages.prepare_seconds + stages.store_seconds
+
+
+def _known_cost(part: Evidence, flow: Flow) -> float | None:
+    """Seconds of the mean that a cause costs, by what was counted; None where that does not say it."""
+    values: Values = part.finding.values
+    if part.finding.code in (SLOW_OSD.code, BUSY_OSD.code):
+        is_by_answers = "late" in values or "answer_seconds" in values
+        return None if is_by_answers else excess_of_osds(part.run, flow, names_in(values, "osd", "osds"))
+    if part.finding.code == STEAL.code and "ratio" in values:
+        # as many I/Os are in flight as before, and all of them take as much longer as the machine stands still
+        return float(values["ratio"]) * mean_of_stages(part.run, flow)
+    return None
+
+
+def excess_of_osds(run: Run, flow: Flow, osds: Iterable[str]) -> float | None:
+    """The seconds by which the mean of a flow is longer because some OSDs take longer than the others.
+
+    A read takes one OSD. A write takes as many as there are copies and waits for the slowest: what an OSD takes itself
+    is known by its writes as a replica, since those as a primary wait for other OSDs too. None where it is not known.
+    """
+    slow = {osd.removeprefix("osd.") for osd in osds}
+    takes, touches, operations = dict[str, float](), dict[str, int](), 0
+    for osd, result in run.osds.items():
+        alone = result.read_seconds if flow == "read" else result.subop_seconds or result.write_seconds
+        if alone is not None:
+            takes[osd] = alone
+        touches[osd] = result.reads if flow == "read" else result.writes + result.subops
+        operations += result.reads if flow == "read" else result.writes
+    others = [seconds for osd, seconds in takes.items() if osd not in slow]
+    those = [osd for osd in takes if osd in slow]
+    if not (others and those and operations):
+        return None
+    share = min(1.0, sum(touches[osd] for osd in those) / operations)
+    return share * (fmean(takes[osd] for osd in those) - median(others))
+
+
+def _more_than_alone(run: Run, flow: Flow, runs: Sequence[Run], otherwise: float) -> float:
+    """How much longer an I/O was outside of the OSDs than with the fewest in flight; else ``otherwise``."""
+    flows = [(in_flight(other) or 0, other.stages[flow]) for other in runs if flow in other.stages]
+    fewest, stages = min(flows, key=lambda pair: pair[0], default=(0, None))
+    if stages is None or fewest >= (in_flight(run) or 0):
+        return otherwise
+    return run.stages[flow].outside_seconds - stages.outside_seconds
+
+
+# ------------------------------------------------------------------ links, and what is not seen
+
+
+def _slow_links(runs: Sequence[Run]) -> Iterator[Evidence]:
+    """Links that carry far less than the others, or than their NICs have."""
+    network = [run for run in runs if measures_links(run)]
+    links = links_of(network)
+    for link in links:
+        run = next(run for run in network if run.run == link.runs[0])
+        others = [other.bandwidth_bytes for other in links if other.kind == link.kind and other is not link]
+        named: dict[str, Value] = {"link": f"{link.source} to {link.destination}", "rate_bytes": link.bandwidth_bytes}
+        if len(others) >= _LINKS_LEAST - 1 and link.bandwidth_bytes < _LINK_SHARE * median(others):
+            yield Evidence(run, SLOW_LINK.found(**named, others=median(others)))
+        elif (nic := _nic_bytes(run, link)) and link.bandwidth_bytes < _LINK_SHARE * nic and not _is_one_thread(run):
+            yield Evidence(run, SLOW_LINK.found(**named, nic=nic))
+
+
+def _nic_bytes(run: Run, link: Link) -> float | None:
+    """The speed of the slower NIC of a link in bytes a second; None where it is not known."""
+    speeds = [
+        max(environment.nic_bits_per_second.values(), default=0)
+        for end in link.ends
+        if (environment := run.environment.get(end))
+    ]
+    return min(speeds) / 8 if len(speeds) == len(link.ends) and all(speeds) else None
+
+
+def _is_one_thread(run: Run) -> bool:
+    return any(finding.code == ONE_THREAD.code for finding in run.findings)
+
+
+def _hosts_not_seen(runs: Sequence[Run]) -> Iterator[str]:
+    """Hosts of OSDs of the pool that are no nodes."""
+    if not runs or not (cluster := runs[-1].cluster):
+        return
+    seen = {(node.hostname or name).partition(".")[0] for name, node in runs[-1].environment.items()}
+    seen |= set(runs[-1].environment)
+    yield from sorted(host for host in cluster.osds_by_host if host.partition(".")[0] not in seen)
+
+
+def flows_of(run: Run) -> list[Flow]:
+    """The flows of a run that move data."""
+    return [flow for flow in FLOWS if flow in run.summary.flows]

@@ -1,0 +1,65 @@
+"""``cephtui why``: what makes a cluster slow, by four short runs, or by runs that a session has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import click
+
+from cephtui.cli.choice import chosen_nodes, find_catalogue
+from cephtui.cli.emit import OUTPUT_OPTIONS, emit
+from cephtui.cli.options import Measuring, refuse_other_options
+from cephtui.cli.saved import find_run, find_session
+from cephtui.cli.work import NamedSteps, Work, measure, new_work
+from cephtui.models import Node
+from cephtui.presets import choose
+from cephtui.reports.views.diagnosis import saved_diagnosis_view
+from cephtui.running.runner import Runner
+from cephtui.sessions.store import StoreError
+from cephtui.suites import WHY
+from cephtui.targets import KINDS
+
+_NETWORK = "network"
+"""The preset that measures links."""
+
+
+def diagnose(name: str | None, target: str | None, options: Measuring) -> int:
+    """Measure why a target is slow; or say what the runs of a session show. The exit code."""
+    if name is not None:
+        refuse_other_options(OUTPUT_OPTIONS, f"belongs to what is measured: {name} is already")
+        return _saved(name, options)
+    if target is None:
+        raise click.UsageError("what is slow? Give --target rbd:POOL to measure it, or a SESSION that is measured")
+    nodes = chosen_nodes(options.where)
+    targets = (target, *_links(nodes))
+    session = options.session or f"{WHY}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+
+    def work(runner: Runner, stack: ExitStack) -> Work:
+        # what is left out with a single node is said at the end, with all else that is not seen
+        study, _ = new_work(NamedSteps((WHY,), targets), options, stack)
+        return Work(study)
+
+    return measure(work, replace(options, session=session))
+
+
+def _links(nodes: Sequence[Node]) -> Iterator[str]:
+    """The target that is every link between the nodes; none with a single one."""
+    (preset,) = choose(find_catalogue(), [_NETWORK])
+    if len(nodes) > 1:
+        yield from (KINDS[kind]().spec("*") for kind in preset.tool.kinds)
+
+
+def _saved(name: str, options: Measuring) -> int:
+    """What the runs of a session show, or a run of it with its repeats; a broken one is named behind that."""
+    directory, number = find_run(name) if "/" in name else (find_session(name), None)
+    try:
+        view, broken = saved_diagnosis_view(directory, number)
+    except StoreError as error:
+        raise click.ClickException(str(error)) from None
+    emit(view, options.output)
+    if broken:
+        raise click.ClickException(str(broken[0]))
+    return 0

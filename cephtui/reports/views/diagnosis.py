@@ -1,0 +1,144 @@
+"""Why a cluster is slow: the causes in order, each with its evidence, what to do, and what would prove it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from cephtui.analysis.runs.batches import name_of
+from cephtui.analysis.verdicts.diagnosis import Cause, Diagnosis, diagnosis
+from cephtui.models import Run
+from cephtui.models.rows import CauseRow, DiagnosisRow
+from cephtui.reports.blocks import Block, Cell, Document, Facts, Items, Text, View, naming_runs, words
+from cephtui.reports.sheets import sheet_of
+from cephtui.reports.views.stages import stage_blocks
+from cephtui.reports.words.diagnosis import (
+    SURE,
+    conclusion_text,
+    cost_text,
+    evidence_lines,
+    latency_sentences,
+    network_line,
+    not_seen_lines,
+    proof_command,
+    since_lines,
+)
+from cephtui.sessions import store
+from cephtui.sessions.diagnoses import earlier_diagnosis
+from cephtui.sessions.saved_changes import run_with_repeats
+from cephtui.sessions.store import StoreError
+from cephtui.sessions.studies import ordered_in, read_studies
+
+
+def diagnosis_view(found: Diagnosis, titles: Mapping[str, str], earlier: Diagnosis | None = None) -> View:
+    """The causes, most important first, and what has changed since an ``earlier`` diagnosis.
+
+    ``titles`` are those of the runs' steps, by batch.
+    """
+    since = since_lines(earlier, found) if earlier else []
+    rows = [_row(number, cause) for number, cause in enumerate(found.causes, 1)]
+    return View(
+        document=lambda: _document(found, titles, since),
+        lines=lambda: [_summary(found, since), *rows],
+        sheet=lambda: sheet_of(CauseRow, rows, "causes"),
+    )
+
+
+def saved_diagnosis_view(directory: Path, number: int | None = None) -> tuple[View, Sequence[StoreError]]:
+    """What the runs of a session show, or a run of it with its repeats; and what is wrong with runs that can't be read.
+
+    Raises StoreError, also where no run measured I/O and ended well.
+    """
+    broken: Sequence[StoreError] = ()
+    runs: Sequence[Run]
+    if number is None:
+        runs, broken = store.read_runs(directory)
+    else:
+        runs = run_with_repeats(directory, number)
+    found = diagnosis(runs)
+    if not found.runs:
+        raise StoreError(f"session {directory.name} has no run that ended well and measured I/O: cephtui why --target")
+    titles = {cell.batch: cell.step for cell in ordered_in(read_studies(directory)).cells}
+    earlier = None if number else earlier_diagnosis(directory, runs)
+    return diagnosis_view(found, titles, earlier), broken
+
+
+def _document(found: Diagnosis, titles: Mapping[str, str], since: Sequence[str]) -> Document:
+    title = f"Why is it slow: {found.runs[-1].target}" if found.runs else "Why is it slow"
+    return Document(title, title, (*_lead(found, since), *_details(found, titles)))
+
+
+def _lead(found: Diagnosis, since: Sequence[str]) -> Iterator[Block]:
+    yield Text(naming_runs(conclusion_text(found)), "strong")
+    if lines := (*since, *_figures(found)):
+        yield Items(lines)
+    for number, cause in enumerate(found.causes, 1):
+        yield Text("")
+        yield Text(words((f"{number}. {cause.kind.title}", "strong"), (f" ({SURE[cause.sureness]})", "dim")))
+        yield Facts(tuple(_facts(cause)))
+
+
+def _figures(found: Diagnosis) -> tuple[str, ...]:
+    """What was measured, beside the stages of latency."""
+    sentences = [sentence for run in found.runs if not run.stages for sentence in latency_sentences(run)]
+    return tuple(filter(None, (network_line(found.links), *sentences)))
+
+
+def _facts(cause: Cause) -> Iterator[tuple[str, Cell]]:
+    if cause.cost:
+        yield "costs", cost_text(cause.cost)
+    for number, line in enumerate(evidence_lines(cause.evidence)):
+        yield "" if number else "evidence", naming_runs(line)
+    yield "what to do", cause.finding.cure
+    yield "proof", proof_command(cause)
+
+
+def _details(found: Diagnosis, titles: Mapping[str, str]) -> Iterator[Block]:
+    named = {f"{titles.get(run.batch, run.preset)} #{run.run}": run for run in found.runs if run.stages}
+    parts: tuple[tuple[str, Iterable[str]], ...] = (
+        ("Costs little", [line for cause in found.slight for line in evidence_lines(cause.evidence)]),
+        ("Slow without a known cause", evidence_lines(found.unexplained)),
+        ("Figures that may be better than the disks", evidence_lines(found.caveats)),
+        ("Not seen", not_seen_lines(found)),
+    )
+    if stages := stage_blocks(named):
+        yield Text("")
+        yield from stages
+    for title, lines in parts:
+        if lines:
+            yield Text("")
+            yield Text(title, "strong")
+            yield Items(tuple(map(naming_runs, lines)))
+
+
+def _row(number: int, cause: Cause) -> CauseRow:
+    cost = cause.cost
+    change, undo = cause.change
+    return CauseRow(
+        number=number,
+        code=cause.kind.code,
+        title=cause.kind.title,
+        sureness=cause.sureness,
+        run=name_of(cost.run if cost else cause.evidence[0].run),
+        flow=cost.flow if cost else None,
+        cost_seconds=cost.seconds if cost else None,
+        of_seconds=cost.of_seconds if cost else None,
+        evidence=tuple(evidence_lines(cause.evidence)),
+        cure=cause.finding.cure,
+        change=change or None,
+        undo=undo or None,
+    )
+
+
+def _summary(found: Diagnosis, since: Sequence[str]) -> DiagnosisRow:
+    return DiagnosisRow(
+        runs=tuple(map(name_of, found.runs)),
+        text=conclusion_text(found),
+        latencies=tuple(sentence for run in found.runs for sentence in latency_sentences(run)),
+        since=tuple(since),
+        causes=tuple(cause.kind.code for cause in found.causes),
+        slight=tuple(cause.kind.code for cause in found.slight),
+        unexplained=tuple(evidence_lines(found.unexplained)),
+        caveats=tuple(evidence_lines(found.caveats)),
+        not_seen=tuple(not_seen_lines(found)),
+    )

@@ -1,0 +1,175 @@
+"""Why a cluster is slow, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from cephtui import units
+from cephtui.analysis.detectors.ceiling import nearest
+from cephtui.analysis.runs.batches import name_of
+from cephtui.analysis.runs.facts import in_flight, load_of
+from cephtui.analysis.runs.links import Link
+from cephtui.analysis.runs.stages import Flow
+from cephtui.analysis.verdicts.causes import Sureness
+from cephtui.analysis.verdicts.diagnosis import Cause, Cost, Diagnosis, Evidence, diagnosis, flows_of
+from cephtui.analysis.verdicts.since import Moved, moved
+from cephtui.models import Run
+from cephtui.models.ceilings import NEAR
+from cephtui.printable import listed
+from cephtui.reports.words.run import ceiling_lines
+from cephtui.reports.words.stages import is_capped, named_stages, stage_name, stage_shares
+
+NOTHING = "Nothing stands out"
+SURE: Mapping[Sureness, str] = {
+    "measured": "measured",
+    "seen": "seen at work",
+    "set-up": "set-up",
+}
+_HOSTS_MOST, _HINTS_MOST = 6, 2
+_HINT_SHARE = 0.1
+"""What may cost less is no hint."""
+
+
+def io_text(run: Run, flow: Flow) -> str:
+    """``4 KiB write with 16 in flight``; ``4 KiB write, one at a time``."""
+    load, number, nodes = load_of(run), in_flight(run) or 0, len(run.nodes)
+    what = f"{units.short_size(load.block_bytes)} {flow}" if load and load.block_bytes else flow
+    if number > nodes:
+        return f"{what} with {number} in flight"
+    return f"{what}, one at a time{f' from each of {nodes} nodes' * (nodes > 1)}" if number else what
+
+
+def latency_sentences(run: Run) -> Iterator[str]:
+    """``4k write, one at a time: 4.20 ms, of it 86 % slowest copy, 7 % network and client``, for each flow of a run."""
+    for flow in flows_of(run):
+        total = run.summary.flows[flow]
+        if total.latency_mean_seconds is None:
+            continue
+        mean = units.latency(total.latency_mean_seconds)
+        rate = f" ({units.iops(total.iops)} IOPS)" if total.iops is not None else ""
+        yield f"{io_text(run, flow)}: {mean}{rate}{_stages_text(run, flow)}"
+
+
+def network_line(links: Sequence[Link]) -> str:
+    """``network: 38.0 to 43.4 Gbit/s on 6 links``; empty where it was not measured."""
+    if not links:
+        return ""
+    rates = [link.bandwidth_bytes for link in links]
+    least, most = units.link_rate(min(rates)), units.link_rate(max(rates))
+    return f"network: {least} on 1 link" if len(rates) == 1 else f"network: {least} to {most} on {len(rates)} links"
+
+
+def _stages_text(run: Run, flow: Flow) -> str:
+    stages = run.stages.get(flow)
+    if stages is None:
+        return ""
+    shares = stage_shares(named_stages(stages, flow, is_capped=is_capped(run.findings)))
+    return f", of it {', '.join(f'{100 * share:.0f} % {name}' for name, share in shares)}"
+
+
+def conclusion_text(found: Diagnosis) -> str:
+    """``osd.1 was slow: ...; that costs 2.91 ms of the 4.20 ms of a 4k write, one at a time (69 %)``; or that nothing
+    stands out, where most of the time goes, and what is nearest to a limit.
+    """
+    if not found.runs:
+        return "Nothing was measured"
+    if not found.causes:
+        return "; ".join([f"{NOTHING}{_most_of_it(found.runs)}", *_limit(found.runs)])
+    first, *rest = found.causes
+    more = f"; {len(rest)} more cause{'s' * (len(rest) > 1)} below" if rest else ""
+    costs = f"; that costs {cost_text(first.cost)}" if first.cost else ""
+    return f"{first.finding.text}{costs}{more}"
+
+
+def hint_lines(runs: Sequence[Run]) -> list[str]:
+    """``slow OSD costs 3.81 ms of the 23.6 ms of a 4k write, one at a time (16 %): cephtui why tuning/3``: the causes
+    that cost the most, two at most.
+    """
+    costly = [cause for cause in diagnosis(runs).causes if cause.cost and cause.cost.share >= _HINT_SHARE]
+    return [
+        f"{cause.kind.title} costs {cost_text(cause.cost)}: cephtui why {name_of(cause.cost.run)}"
+        for cause in costly[:_HINTS_MOST]
+        if cause.cost
+    ]
+
+
+def _most_of_it(runs: Sequence[Run]) -> str:
+    """``: 67 % of the 4.20 ms of a 4k write, one at a time, is slowest copy``: of the run with the fewest in flight."""
+    known = [(run, flow) for run in runs for flow in run.stages]
+    if not known:
+        return ""
+    run, flow = min(known, key=lambda pair: in_flight(pair[0]) or 0)
+    shares = stage_shares(named_stages(run.stages[flow], flow, is_capped=is_capped(run.findings)))
+    name, share = shares[0]
+    mean = run.summary.flows[flow].latency_mean_seconds
+    return f": {100 * share:.0f} % of the {units.latency(mean)} of a {io_text(run, flow)}, is {name}"
+
+
+def _limit(runs: Sequence[Run]) -> list[str]:
+    """What limits the run with the most in flight, or is nearest to that, where anything is near."""
+    limited = [run for run in runs if flows_of(run) and (near := nearest(run.ceilings or ())) and near.share >= NEAR]
+    if not limited:
+        return []
+    run = max(limited, key=lambda run: in_flight(run) or 0)
+    return [f"a {io_text(run, flows_of(run)[0])}: {ceiling_lines(run.ceilings or (), run)[-1]}"]
+
+
+def cost_text(cost: Cost | None) -> str:
+    """``2.91 ms of the 4.20 ms of a 4k write, one at a time (69 %)``; where it is not measured ``at most``."""
+    if cost is None:
+        return "not known"
+    most = "" if cost.is_measured else "at most "
+    of = f"{units.latency(cost.of_seconds)} of a {io_text(cost.run, cost.flow)}"
+    return f"{most}{units.latency(cost.seconds)} of the {of} ({100 * cost.share:.0f} %)"
+
+
+def evidence_lines(evidence: Iterable[Evidence]) -> list[str]:
+    """Each text once, with the runs that have it."""
+    runs_by_text: dict[str, list[Run]] = {}
+    for part in evidence:
+        runs_by_text.setdefault(part.finding.text, []).append(part.run)
+    return [f"{text} ({', '.join(f'#{run.run}' for run in runs)})" for text, runs in runs_by_text.items()]
+
+
+def proof_command(cause: Cause) -> str:
+    """What shows whether a cause is one: the same measured before and after it is taken away."""
+    run = cause.cost.run if cause.cost else cause.evidence[0].run
+    change, undo = cause.change
+    options = [f"--change '{change}'"] if change else []
+    options += [f"--undo '{undo}'"] if undo else []
+    return " ".join(["cephtui check --against", name_of(run), *options])
+
+
+def not_seen_lines(found: Diagnosis) -> list[str]:
+    """What could not be seen, with what would show it."""
+    lines = [f"#{run.run} {run.preset}: {run.outcome}{f', {run.error}' * bool(run.error)}" for run in found.failed]
+    if found.without_counters:
+        lines.append("the OSDs' own counters, so no stages and no slow OSD: use a Ceph user with osd 'allow *'")
+    elif not any(run.stages for run in found.runs):
+        lines.append("where the latency goes: the OSDs' counters are not known")
+    if not found.links:
+        lines.append("the links between nodes: name two nodes or more that can run the preset network")
+    if hosts := found.hosts_not_seen:
+        lines.append(f"CPU and network of hosts that are no nodes of the run: {listed(hosts, _HOSTS_MOST)}")
+    return lines
+
+
+def since_lines(before: Diagnosis, now: Diagnosis) -> list[str]:
+    """``since 2026-11-21 10:00 UTC (why-1): 4k write, one at a time: slowest copy 900 us -> 6.10 ms``, a line for each
+    time that has changed and each cause that is new or gone.
+    """
+    changes = [_moved_text(change) for change in moved(before, now)]
+    codes = [{cause.kind.code: cause.kind.title for cause in found.causes} for found in (before, now)]
+    changes += [f"new: {title}" for code, title in codes[1].items() if code not in codes[0]]
+    changes += [f"gone: {title}" for code, title in codes[0].items() if code not in codes[1]]
+    first = before.runs[0]
+    when = f"{first.started_at:%Y-%m-%d %H:%M} UTC ({first.session})"
+    return [f"since {when}: {text}" for text in changes] or [f"as on {when}"]
+
+
+def _moved_text(change: Moved) -> str:
+    """``a commit of osd.3 took 0.90 ms -> 6.10 ms``."""
+    times = f"{units.latency(change.before_seconds)} -> {units.latency(change.after_seconds)}"
+    if change.what is None:
+        return f"{io_text(change.run, change.flow)}: a commit of osd.{change.osd} took {times}"
+    return f"{io_text(change.run, change.flow)}: {stage_name(change.what, change.flow)} {times}"

@@ -1,0 +1,258 @@
+"""Why a cluster is slow: causes, in the order of what they cost, with evidence; and when there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cephtui.analysis.verdicts.causes import CAUSES, NOT_OF_DISKS, SYMPTOMS
+from cephtui.analysis.verdicts.diagnosis import diagnosis, excess_of_osds
+from cephtui.models import Finding, NodeEnvironment, OsdResult, Run, Stages
+from cephtui.models.findings import KINDS, client, cluster, data, machine, measurement
+from cephtui.models.findings.examples import example_findings
+from cephtui.reports.render.rich import draw
+from cephtui.reports.views.diagnosis import diagnosis_view
+from cephtui.reports.views.runs import session_view
+from cephtui.reports.words.diagnosis import conclusion_text, hint_lines, not_seen_lines, proof_command
+from cephtui.sessions.jsonlines import line
+from tests.support.drawings import printed
+from tests.support.golden import Golden
+from tests.support.runs import cluster as of_cluster
+from tests.support.runs import environment, nodes, run, total
+
+SLOW = cluster.SLOW_OSD.found(osd="osd.1", seconds=0.009, others=0.001)
+CAP = cluster.MESSAGE_CAP.found(share=0.3, cap=256, osds=3, in_flight=1536)
+MCLOCK = cluster.MCLOCK_CAPACITY.found(
+    osd="osd.1", option="osd_mclock_max_capacity_iops_ssd", iops=10.0, others=21_500.0
+)
+SCRUB = cluster.SCRUB.found(pgs=4, of=32, scrubbed="deep scrubbed")
+THIN = example_findings(data.THIN.code)[0]
+
+
+def stages(outside: float, queue: float, prepare: float, store: float) -> Stages:
+    return Stages(
+        ios=1000,
+        operations=1000,
+        outside_seconds=outside,
+        queue_seconds=queue,
+        prepare_seconds=prepare,
+        store_seconds=store,
+    )
+
+
+def osd(writes: int = 100, subops: int = 100, subop: float | None = 0.001, reads: int = 0, **fields: Any) -> OsdResult:
+    usual = {"share": 0.3, "write_seconds": 0.004, "read_seconds": None, "received": 300, "refused": 0}
+    return OsdResult(writes=writes, subops=subops, subop_seconds=subop, reads=reads, **{**usual, **fields})
+
+
+def written(number: int = 1, *found: Finding, iodepth: int = 1, split: Stages | None = None, **fields: Any) -> Run:
+    """A run of small writes with its stages."""
+    split = split or stages(0.0003, 0.0001, 0.0001, 0.0035)
+    mean = sum(getattr(split, name) for name in Stages.model_fields if name.endswith("_seconds"))
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": iodepth, "numjobs": 1, "direct": True, "runtime": 10}
+    usual = {"options": options, "findings": found, "stages": {"write": split}, "batch": f"b{number}"}
+    return run(number, write=total(iops=iodepth / mean, latency_mean_seconds=mean), **{**usual, **fields})
+
+
+def codes(*runs: Run) -> list[str]:
+    return [cause.kind.code for cause in diagnosis(runs).causes]
+
+
+# ---------------------------------------------------------------------------------------------- what a cause costs
+
+
+def test_a_slow_osd_costs_what_it_takes_longer_of_the_writes_that_it_takes_part_in() -> None:
+    osds = {"0": osd(), "1": osd(subop=0.004), "2": osd()}
+    (cause,) = diagnosis([written(1, SLOW, osds=osds)]).causes
+    assert cause.cost
+    # two of three writes have a copy on it, and each of them waits for 3 ms more
+    assert cause.cost.seconds == pytest.approx(0.002)
+    assert cause.sureness == "measured"
+    assert cause.cost.share == pytest.approx(0.5)
+
+
+def test_reads_take_one_osd() -> None:
+    osds = {name: osd(reads=100, read_seconds=0.005 if name == "1" else 0.001) for name in "012"}
+    assert excess_of_osds(written(osds=osds), "read", ["osd.1"]) == pytest.approx(0.004 / 3)
+    assert excess_of_osds(written(osds=osds), "read", ["osd.7"]) is None
+    assert excess_of_osds(written(osds={"1": osds["1"]}), "read", ["osd.1"]) is None, "no other"
+
+
+def test_without_replicas_the_writes_of_a_primary_are_its_own() -> None:
+    osds = {name: osd(subops=0, subop=None, write_seconds=seconds) for name, seconds in (("0", 0.001), ("1", 0.007))}
+    assert excess_of_osds(written(osds=osds), "write", ["osd.1"]) == pytest.approx(0.003)
+
+
+def test_no_cost_is_above_the_latency() -> None:
+    osds = {"0": osd(), "1": osd(subop=9.0), "2": osd()}
+    (cause,) = diagnosis([written(1, SLOW, osds=osds)]).causes
+    assert cause.cost
+    assert cause.cost.seconds == cause.cost.of_seconds
+
+
+def test_the_message_cap_costs_what_i_os_wait_longer_than_one_at_a_time() -> None:
+    capped = written(2, CAP, iodepth=64, split=stages(0.11, 0.06, 0.001, 0.17))
+    (cause,) = diagnosis([written(1), capped]).causes
+    assert cause.cost
+    assert cause.cost.seconds == pytest.approx(0.11 - 0.0003)
+    (alone,) = diagnosis([capped]).causes
+    assert alone.sureness == "seen"
+
+
+def test_work_of_the_cluster_costs_at_most_the_time_in_the_osds() -> None:
+    (cause,) = diagnosis([written(1, SCRUB)]).causes
+    assert cause.cost
+    assert not cause.cost.is_measured
+    assert cause.cost.seconds == pytest.approx(0.0037)
+    assert cause.sureness == "seen"
+
+
+def test_without_counters_nothing_is_known_of_costs() -> None:
+    found = diagnosis([written(1, SCRUB, cluster.OSD_COUNTERS.found(), stages={})])
+    assert found.causes[0].cost is None
+    assert found.without_counters
+
+
+# ---------------------------------------------------------------------------------------------- the order
+
+
+def test_what_costs_much_comes_before_what_was_only_seen_and_that_before_the_set_up() -> None:
+    osds = {"0": osd(), "1": osd(subop=0.004), "2": osd()}
+    few = cluster.FEW_OSDS.found(pool="bench", osds=3, of=12)
+    assert codes(written(1, few, SCRUB, SLOW, osds=osds)) == ["slow-osd", "scrub", "few-osds"]
+
+
+def test_a_cause_that_costs_little_is_none() -> None:
+    osds = {"0": osd(), "1": osd(subop=0.0011), "2": osd()}
+    found = diagnosis([written(1, SLOW, SCRUB, osds=osds)])
+    assert [cause.kind.code for cause in found.causes] == ["scrub"]
+    assert [cause.kind.code for cause in found.slight] == ["slow-osd"]
+
+
+def test_an_osd_that_mclock_holds_back_is_not_slow_by_itself() -> None:
+    queued = cluster.SLOW_OSD.found(
+        osd="osd.1", seconds=0.009, others=0.001, part="queue", part_seconds=0.008, part_others=0.0001
+    )
+    osds = {"0": osd(), "1": osd(subop=0.004), "2": osd()}
+    found = diagnosis([written(1, queued, MCLOCK, osds=osds)])
+    (cause,) = found.causes
+    assert cause.kind.code == "mclock-capacity"
+    assert [part.finding.code for part in cause.evidence] == ["mclock-capacity", "slow-osd"]
+    assert cause.cost
+    assert cause.cost.is_measured, "by how much longer that OSD takes"
+    slow_disk = queued.model_copy(update={"values": {**queued.values, "part": "commit"}})
+    assert codes(written(1, slow_disk, MCLOCK, osds=osds)) == ["slow-osd", "mclock-capacity"]
+
+
+def test_figures_of_no_disk_come_first() -> None:
+    found = diagnosis([written(1, SLOW, THIN, osds={"0": osd(), "1": osd(subop=0.004), "2": osd()})])
+    assert [cause.kind.code for cause in found.causes] == ["thin", "slow-osd"]
+    assert found.causes[0].spoils
+    assert found.caveats == ()
+
+
+def test_a_symptom_belongs_to_its_cause_or_is_not_explained() -> None:
+    explained = measurement.DIP.found(
+        (3.0, 6.0), figure="iops", before=900.0, after=300.0, cause="4 PGs were scrubbed", cause_code="scrub"
+    )
+    alone = measurement.DIP.found((3.0, 6.0), figure="iops", before=900.0, after=300.0, unexplained=True)
+    found = diagnosis([written(1, SCRUB, explained), written(2, alone)])
+    (cause,) = found.causes
+    assert [part.finding.code for part in cause.evidence] == ["scrub", "dip"]
+    assert [part.finding for part in found.unexplained] == [alone]
+
+
+# ---------------------------------------------------------------------------------------------- links
+
+
+def link(number: int, source: str, destination: str, bandwidth: float, **fields: Any) -> Run:
+    speeds = {"nic_bits_per_second": {"eth0": 10**10}}
+    return run(
+        number,
+        write=total(bandwidth_bytes=bandwidth, iops=None, ios=None),
+        **{
+            "tool": "iperf3",
+            "preset": "network",
+            "target": f"host:{destination}",
+            "options": {"runtime": 3, "direction": "out", "network": "public"},
+            "nodes": nodes(source),
+            "environment": {name: NodeEnvironment(hostname=name, **speeds) for name in (source, destination)},
+            **fields,
+        },
+    )
+
+
+def test_a_link_that_carries_far_less_than_the_others_is_slow() -> None:
+    links = [link(1, "a", "b", 1.1e9), link(2, "b", "a", 1.1e9), link(3, "a", "c", 4e7), link(4, "c", "a", 1.1e9)]
+    (cause,) = diagnosis([*links, written(5)]).causes
+    assert cause.kind.code == "slow-link"
+    assert cause.finding.text == "a to c: 320 Mbit/s, the median of the other links is 8.80 Gbit/s"
+
+
+def test_a_link_that_carries_far_less_than_its_nics_is_slow() -> None:
+    assert codes(link(1, "a", "b", 1.1e9), link(2, "b", "a", 4e7), written(3)) == ["slow-link"]
+    assert codes(link(1, "a", "b", 1.1e9), link(2, "b", "a", 1.2e9), written(3)) == []
+    one_thread = example_findings(client.ONE_THREAD.code)[0]
+    assert codes(link(1, "a", "b", 4e7, findings=(one_thread,)), written(3)) == []
+
+
+# ---------------------------------------------------------------------------------------------- what is said
+
+
+def test_a_diagnosis_in_full(golden: Golden) -> None:
+    osds = {"0": osd(), "1": osd(subop=0.004), "2": osd()}
+    where: dict[str, Any] = {
+        "cluster": of_cluster(osds_by_host={"pve1": 2, "pve2": 2, "pve3": 2}),
+        "environment": {"pve1": environment()},
+        "osds": osds,
+    }
+    flat = measurement.DIP.found((3.0, 6.0), figure="iops", before=900.0, after=300.0, unexplained=True)
+    loaded = written(2, SLOW, SCRUB, flat, iodepth=16, split=stages(0.003, 0.001, 0.0003, 0.008), **where)
+    found = diagnosis([written(1, SLOW, **where), loaded])
+    view = diagnosis_view(found, {"b1": "write and flush", "b2": "writes"})
+    golden.same(printed(draw(view.document()), width=120))
+    golden.same("\n".join(map(line, view.lines())))
+
+
+def test_nothing_stands_out(golden: Golden) -> None:
+    found = diagnosis([written(1), written(2, iodepth=16, split=stages(0.003, 0.001, 0.0003, 0.008))])
+    assert found.causes == ()
+    golden.same(conclusion_text(found))
+    assert conclusion_text(diagnosis([])) == "Nothing was measured"
+
+
+def test_the_proof_has_the_command_that_takes_the_cause_away() -> None:
+    (cause,) = diagnosis([written(1, SCRUB)]).causes
+    assert proof_command(cause) == (
+        "cephtui check --against tuning/1 --change 'ceph osd set noscrub; ceph osd set nodeep-scrub' "
+        "--undo 'ceph osd unset noscrub; ceph osd unset nodeep-scrub'"
+    )
+    (cause,) = diagnosis([written(1, MCLOCK)]).causes
+    assert cause.change == ("ceph config rm osd.1 osd_mclock_max_capacity_iops_ssd", "")
+
+
+def test_below_results_stand_the_two_causes_that_cost_the_most() -> None:
+    osds = {"0": osd(), "1": osd(subop=0.004), "2": osd()}
+    few = cluster.FEW_OSDS.found(pool="bench", osds=3, of=12)
+    cpu = example_findings(machine.CPU_TAKEN.code)[0]
+    assert hint_lines([written(1, few, SCRUB, SLOW, cpu, osds=osds)]) == [
+        "slow OSD costs 2.00 ms of the 4.00 ms of a 4k write, one at a time (50 %): cephtui why tuning/1",
+        "scrub costs at most 3.70 ms of the 4.00 ms of a 4k write, one at a time (92 %): cephtui why tuning/1",
+    ]
+    assert hint_lines([written(1, few), written(2)]) == []
+    text = printed(draw(session_view([written(1, SLOW, osds=osds)]).document()))
+    assert "slow OSD costs 2.00 ms" in text
+
+
+def test_runs_that_failed_say_nothing() -> None:
+    found = diagnosis([written(1, SLOW, outcome="failed", error="fio: killed", osds={"0": osd()})])
+    assert (found.runs, found.causes) == ((), ())
+    assert "#1 write-iops: failed, fio: killed" in not_seen_lines(found)
+
+
+def test_every_finding_about_speed_is_a_cause_a_symptom_or_about_the_data() -> None:
+    """One that is added later has to be one of them, or to stand here."""
+    sorted_in = {*CAUSES, *SYMPTOMS, *NOT_OF_DISKS}
+    left = {kind.code for kind in KINDS.values() if kind.slows or kind.topic == "cluster"} - sorted_in
+    assert left == {"autoscale", "flag", "health-other", "monitors", "osd-counters", "osds"}
