@@ -25,6 +25,7 @@ from cephtui.ceph import (
     rates,
 )
 from cephtui.ceph import commands as ceph_commands
+from cephtui.ceph import slow_operations as slow_ops
 from cephtui.ceph.cluster import ClusterState, OsdNames
 from cephtui.ceph.images import ImageInfo, ImageUse
 from cephtui.ceph.in_use import ImagesInUse
@@ -34,6 +35,7 @@ from cephtui.ceph.pool_guards import Space
 from cephtui.ceph.pools import CrushRule, OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.qos import Limits
 from cephtui.ceph.rates import PoolRates
+from cephtui.ceph.slow_operations import SlowOperation
 from cephtui.frozen import dataclass
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, failure_reason
@@ -113,6 +115,11 @@ def osd_option(name: str) -> Query[str]:
 def osd_cache_drop(osd: str) -> Query[str]:
     """An order and not a question: an OSD drops its caches."""
     return Query(cluster.cache_drop_argv(osd), str)
+
+
+def slow_operations(osd: str) -> Query[tuple[SlowOperation, ...]]:
+    """The slowest operations of an OSD, ``osd.3``."""
+    return Query(slow_ops.argv(osd), lambda text: slow_ops.parse_slow_operations(osd, text))
 
 
 def pool_rates(pool: str) -> Query[PoolRates]:

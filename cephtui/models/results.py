@@ -240,6 +240,21 @@ class Commits(Model):
     """Of it held by BlueStore's throttle."""
 
 
+class SlowestOperation(Model):
+    """One of the slowest operations in a run, as the OSD that was its primary has kept it."""
+
+    osd: Name
+    """``osd.3``."""
+    seconds: Amount
+    """From the receipt of its message on."""
+    stages: dict[Name, Amount]
+    """Seconds by what they were spent in, in the order of time."""
+    at_seconds: Elapsed | None
+    """When it began, elapsed since the release of the benchmark, by the clock of the OSD's host."""
+    own: bool | None
+    """Whether it is the run's; null where that can't be told from those of other clients."""
+
+
 class OsdResult(Model):
     """What an OSD of the pool did in a run, from the release of the benchmark on, for all its clients."""
 

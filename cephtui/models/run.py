@@ -13,7 +13,7 @@ from cephtui.models.findings import Finding
 from cephtui.models.nodes import ClusterEnvironment, NodeEnvironment
 from cephtui.models.plan import Plan
 from cephtui.models.promise import Promise
-from cephtui.models.results import Commits, NodeResult, OsdResult, Seconds, Stages, Summary
+from cephtui.models.results import Commits, NodeResult, OsdResult, Seconds, SlowestOperation, Stages, Summary
 from cephtui.models.samples import Sample, StateSample
 from cephtui.printable import one_line
 
@@ -86,6 +86,9 @@ class Run(Model):
     """Where the latency of reads and writes went, by flow; left out where that is not known."""
     commits: Commits | None = Field(default=None, exclude_if=lambda commits: commits is None)
     """What BlueStore's transactions took on the OSDs of the pool; left out where that is not known."""
+
+    slowest: tuple[SlowestOperation, ...] = Field(default=(), exclude_if=lambda slowest: not slowest)
+    """The slowest operations, those of the run first; left out where they are not known."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property

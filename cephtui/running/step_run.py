@@ -13,6 +13,7 @@ from typing import Any
 
 from cephtui import stats
 from cephtui.analysis.detectors.caches import cached_reads
+from cephtui.analysis.detectors.explaining import with_operations
 from cephtui.ceph import pool_guards
 from cephtui.cluster.preflight import Preflight
 from cephtui.frozen import dataclass
@@ -25,6 +26,7 @@ from cephtui.models import (
     Notice,
     Plan,
     Run,
+    SlowestOperation,
     Step,
 )
 from cephtui.models.findings.client import LEFT_CHANGED
@@ -49,6 +51,7 @@ from cephtui.running.new_pool import provide, with_space
 from cephtui.running.node_run import NodeRun
 from cephtui.running.outcomes import begin_run, mtus_apart, once_each, with_the_pool, worst
 from cephtui.running.recorder import Recorder, StopRequest
+from cephtui.running.slowest import slowest_operations
 from cephtui.running.together import Together
 from cephtui.running.watch_cluster import deleted_pool, monitored
 from cephtui.sessions.ceilings import with_ceilings
@@ -112,11 +115,13 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
         environment = environment and environment.model_copy(update={"osd_caches_dropped": dropped.number})
         await _measure(work)
     await _explain(work.shell, before, nodes)
+    slowest = await _slowest(work)
     environment = await with_space(environment, target, work.shell)
     changed = _changed_elsewhere(bench.session.directory, run.started_at)
     happened = recorder.findings([node.ending for node in nodes])
     findings = (*before.findings, *changed, *dropped.findings, *happened, *writer.findings())
     finished = _finished(run, work, findings, environment, time.monotonic() - started)
+    finished = with_operations(finished.model_copy(update={"slowest": slowest}))
     # of a long session many files are read, and other nodes' heartbeats must not wait
     finished = await asyncio.to_thread(with_ceilings, bench.session.directory, finished)
     bench.recorder = None
@@ -325,6 +330,15 @@ async def _explain(shell: NodeShell, before: Preflight, nodes: list[NodeRun]) ->
             deleted = await deleted_pool(shell, before.pools)
             for node in failed:
                 node.error = deleted or node.error
+
+
+async def _slowest(work: _StepRun) -> tuple[SlowestOperation, ...]:
+    """Of a run that was not stopped; what its OSDs have counted says which they are."""
+    begun = min((node.process.released_at for node in work.nodes if node.process and node.ended_at), default=None)
+    if begun is None or work.stop.reason is not None:
+        return ()
+    osds = work.recorder.course.counted.results()
+    return await slowest_operations(work.shell, work.step, osds, time.time() - (time.monotonic() - begun))
 
 
 async def _with_images(before: Preflight, node: NodeRun) -> ClusterEnvironment | None:

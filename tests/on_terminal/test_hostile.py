@@ -17,7 +17,7 @@ from tests.support.canaries import NAME, faults
 
 HERE = Path(__file__).parent.parent.parent
 SCREENS = {
-    "saved": {"sessions", "session", "replay", "log", "run", "text", "compare", "run picker", "notice"},
+    "saved": {"sessions", "session", "replay", "log", "run", "text", "compare", "run picker", "notice", "why"},
     "asked": {
         *("target picker", "node picker", "preset picker", "form", "queue", "notice"),
         *("confirm", "type name", "ask", "wait", "enter text"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cephtui.ceph.health import holds_clients
-from cephtui.models import Finding, Run
+from cephtui.models import Finding, Run, SlowestOperation
 from cephtui.models.findings.cluster import (
     CLUSTER_SILENT,
     FLAG,
@@ -46,6 +46,8 @@ _STEAL_LEAST = 0.2
 """Less steal does not stop a VM's I/O."""
 EXPLAINED = (STALLED, COLLAPSE, DIP, NOT_SETTLED)
 """Findings that have an explanation."""
+_WAITED = 0.5
+"""An operation that was under way for so much of a span says what I/O waited for."""
 _MOST = 3
 """More findings of one kind are joined to one."""
 _MOST_BESIDE = 3
@@ -138,6 +140,33 @@ def _marked(finding: Finding, mark: tuple[float, str]) -> Finding:
     noted = _noted(mark_of(begun, [*marks, mark]))
     kept_values = {name: value for name, value in values.items() if not (noted and name == "unexplained")}
     return kind.found((begun, over), **{**kept_values, **noted})
+
+
+def with_operations(run: Run) -> Run:
+    """A run that has ended, with its slowest operations: they say what I/O waited for where no cause is known."""
+    findings = tuple(_with_operation(finding, run.slowest) for finding in run.findings)
+    return run.model_copy(update={"findings": findings}) if run.slowest else run
+
+
+def _with_operation(finding: Finding, slowest: Sequence[SlowestOperation]) -> Finding:
+    begun, over = finding.from_seconds, finding.to_seconds
+    kind = finding_kind(finding.code)
+    if kind not in EXPLAINED or begun is None or over is None or "cause_code" in finding.values:
+        return finding
+    common = {one: _common_seconds(one, begun, over) for one in slowest if one.own is not False and one.stages}
+    waited = max(common, key=lambda one: common[one], default=None)
+    if waited is None or common[waited] < _WAITED * (over - begun) or common[waited] <= 0:
+        return finding
+    stage = max(waited.stages, key=lambda name: waited.stages[name])
+    values: dict[str, Value] = {name: value for name, value in finding.values.items() if name != "unexplained"}
+    values |= {"slow_osd": waited.osd, "slow_seconds": waited.seconds}
+    return kind.found((begun, over), **values, slow_stage=stage, stage_seconds=waited.stages[stage])
+
+
+def _common_seconds(operation: SlowestOperation, begun: float, over: float) -> float:
+    """How much of a span an operation was under way."""
+    at = operation.at_seconds
+    return 0.0 if at is None else min(over, at + operation.seconds) - max(begun, at)
 
 
 def _noted(mark: tuple[float, str] | None) -> dict[str, Value]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
 from cephtui.frozen import dataclass
 from cephtui.models.findings import client, cluster, data, machine, measurement
-from cephtui.models.findings.kind import FindingKind, Values, names_in
+from cephtui.models.findings.kind import FindingKind, Values
 
 Stage: TypeAlias = Literal["outside", "queue", "prepare", "store"]
 """A stage of ``cephtui.models.Stages``, without ``_seconds``."""
@@ -17,6 +18,7 @@ Sureness: TypeAlias = Literal["measured", "seen", "set-up"]
 Change: TypeAlias = tuple[str, str]
 """A command that takes a cause away, and the one that takes this back; empty where there is none."""
 
+_OSD, _CAPACITY = re.compile(r"osd\.[0-9]{1,6}"), re.compile(r"osd_mclock_max_capacity_iops_(hdd|ssd)")
 _OUTSIDE: tuple[Stage, ...] = ("outside",)
 _IN_OSDS: tuple[Stage, ...] = ("queue", "prepare", "store")
 _ON_LINKS: tuple[Stage, ...] = ("outside", "store")
@@ -31,9 +33,18 @@ def _scrubs_off(values: Values) -> Change:
     )
 
 
+def osds_in(values: Values) -> tuple[str, ...]:
+    """The OSDs that a finding names, ``osd.3``; nothing else, which a session of others could make a command of."""
+    named = values.get("osds", (values.get("osd"),))
+    names = map(str, named) if isinstance(named, tuple) else ()
+    return tuple(name for name in names if _OSD.fullmatch(name))
+
+
 def _default_capacity(values: Values) -> Change:
-    osds, option = names_in(values, "osd", "osds"), values["option"]
-    return "; ".join(f"ceph config rm {osd} {option}" for osd in osds), ""
+    option = str(values.get("option"))
+    if not _CAPACITY.fullmatch(option):
+        return "", ""
+    return "; ".join(f"ceph config rm {osd} {option}" for osd in osds_in(values)), ""
 
 
 def _no_change(values: Values) -> Change:

@@ -12,12 +12,12 @@ from statistics import fmean, median
 from cephtui.analysis.runs.facts import in_flight
 from cephtui.analysis.runs.links import Link, links_of, measures_links
 from cephtui.analysis.runs.stages import FLOWS, Flow
-from cephtui.analysis.verdicts.causes import CAUSES, NOT_OF_DISKS, SIGNS, SYMPTOMS, Change, Sureness
+from cephtui.analysis.verdicts.causes import CAUSES, NOT_OF_DISKS, SIGNS, SYMPTOMS, Change, Sureness, osds_in
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, Run
 from cephtui.models.findings.client import ONE_THREAD, SLOW_LINK
 from cephtui.models.findings.cluster import BUSY_OSD, MCLOCK_CAPACITY, MESSAGE_CAP, OSD_COUNTERS, SLOW_OSD
-from cephtui.models.findings.kind import FindingKind, Value, Values, finding_kind, names_in
+from cephtui.models.findings.kind import FindingKind, Value, Values, finding_kind
 from cephtui.models.findings.machine import STEAL
 
 _MUCH = 0.2
@@ -165,8 +165,9 @@ def _signs(finding: Finding, held_back: Iterable[Evidence]) -> tuple[str, ...]:
 
 def _is_explained(slow: Finding, held_back: Iterable[Evidence]) -> bool:
     """Whether all slow OSDs are among those that are held back, and their time is not in a commit."""
-    osds = {osd for part in held_back for osd in names_in(part.finding.values, "osd", "osds")}
-    return osds.issuperset(names_in(slow.values, "osd", "osds")) and slow.values.get("part") != "commit"
+    osds = {osd for part in held_back for osd in osds_in(part.finding.values)}
+    slow_osds = osds_in(slow.values)
+    return bool(slow_osds) and osds.issuperset(slow_osds) and slow.values.get("part") != "commit"
 
 
 def _is_slight(cause: Cause) -> bool:
@@ -223,11 +224,10 @@ def _known_cost(part: Evidence, flow: Flow) -> float | None:
     values: Values = part.finding.values
     if part.finding.code in (SLOW_OSD.code, BUSY_OSD.code):
         is_by_answers = "late" in values or "answer_seconds" in values
-        return None if is_by_answers else excess_of_osds(part.run, flow, names_in(values, "osd", "osds"))
-    if part.finding.code == STEAL.code and "ratio" in values:
-        # as many I/Os are in flight as before, and all of them take as much longer as the machine stands still
-        return float(values["ratio"]) * mean_of_stages(part.run, flow)
-    return None
+        return None if is_by_answers else excess_of_osds(part.run, flow, osds_in(values))
+    ratio = values.get("ratio") if part.finding.code == STEAL.code else None
+    # as many I/Os are in flight as before, and all of them take as much longer as the machine stands still
+    return ratio * mean_of_stages(part.run, flow) if isinstance(ratio, float) else None
 
 
 def excess_of_osds(run: Run, flow: Flow, osds: Iterable[str]) -> float | None:
@@ -279,9 +279,9 @@ def _slow_links(runs: Sequence[Run]) -> Iterator[Evidence]:
 
 
 def _nic_bytes(run: Run, link: Link) -> float | None:
-    """The speed of the slower NIC of a link in bytes a second; None where it is not known."""
+    """The speed of the slowest NIC at both ends in bytes a second, since it may be the one; None where not known."""
     speeds = [
-        max(environment.nic_bits_per_second.values(), default=0)
+        min(environment.nic_bits_per_second.values(), default=0)
         for end in link.ends
         if (environment := run.environment.get(end))
     ]

@@ -88,6 +88,7 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
         {"seconds": 4.0, "everywhere": True, "mark": "osd.1 frozen", "marked_seconds": 16.0},
         {"seconds": 4.0, "nodes": ("pve1", "pve2"), "to_the_end": True},
         {"seconds": 4.0, "unexplained": True},
+        {"seconds": 4.0, "slow_osd": "osd.0", "slow_seconds": 9.14, "slow_stage": "throttled", "stage_seconds": 7.68},
         {
             "seconds": 4.0,
             "beside": ("recovery of up to 477 MiB/s from 0:12 to 0:40", "osd.2 was down during the whole run"),

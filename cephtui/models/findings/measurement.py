@@ -78,11 +78,15 @@ def _moved(values: Values) -> str:
     return f"{'rose' if after > before else 'fell'} by {_change(before, after)}"
 
 
+_WAITED = "an operation took {slow_seconds:latency} on {slow_osd}, {stage_seconds:latency} of it {slow_stage}"
+
+
 def _explained(values: Values) -> str:
     """What explains it: the user's mark, and what was so at the same time."""
     mark = worded("after the mark at {marked_seconds:clock}, {mark}", values) if "mark" in values else ""
     beside = f"meanwhile {'; '.join(values['beside'])}" if "beside" in values else ""
-    explanation = "; ".join(filter(None, (mark, values.get("cause"), beside)))
+    waited = worded(_WAITED, values) if "slow_osd" in values else ""
+    explanation = "; ".join(filter(None, (mark, values.get("cause"), waited, beside)))
     return explanation or ("nothing that the cluster reported explains it" if values.get("unexplained") else "")
 
 

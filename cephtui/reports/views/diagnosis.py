@@ -23,6 +23,7 @@ from cephtui.reports.words.diagnosis import (
     proof_command,
     since_lines,
 )
+from cephtui.reports.words.slowest import slowest_line
 from cephtui.sessions import store
 from cephtui.sessions.diagnoses import earlier_diagnosis
 from cephtui.sessions.saved_changes import run_with_repeats
@@ -97,6 +98,7 @@ def _details(found: Diagnosis, titles: Mapping[str, str]) -> Iterator[Block]:
     named = {f"{titles.get(run.batch, run.preset)} #{run.run}": run for run in found.runs if run.stages}
     parts: tuple[tuple[str, Iterable[str]], ...] = (
         ("Costs little", [line for cause in found.slight for line in evidence_lines(cause.evidence)]),
+        ("Slowest operations", [f"{slowest_line(run.slowest[0])} (#{run.run})" for run in found.runs if run.slowest]),
         ("Slow without a known cause", evidence_lines(found.unexplained)),
         ("Figures that may be better than the disks", evidence_lines(found.caveats)),
         ("Not seen", not_seen_lines(found)),

@@ -37,6 +37,7 @@ from cephtui.reports.views.stages import stage_blocks
 from cephtui.reports.words.facts import before_the_run, facts, head_line, osds, pool_facts, space_used, start_of
 from cephtui.reports.words.machine import busy_text
 from cephtui.reports.words.run import ceiling_lines, client_facts, reported_text
+from cephtui.reports.words.slowest import slowest_lines
 from cephtui.reports.words.text import (
     IN_TABLE,
     began,
@@ -122,6 +123,8 @@ def _figures(run: Run, details: RunDetails) -> Named:
             yield f"{direction} by {run.tool}", words(by_tool, style="dim")
     if seconds := spread_of_seconds(run):
         yield "seconds", _spread_of(seconds, run.tool)
+    for number, line in enumerate(slowest_lines(run.slowest)):
+        yield "" if number else "slowest", line
     ceilings = details.ceilings
     times = [metric for metric in METRICS if metric.unit == "s"]
     is_timed = any(metric.of(total) is not None for total in run.summary.flows.values() for metric in times)

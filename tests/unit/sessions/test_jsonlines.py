@@ -33,6 +33,7 @@ from cephtui.models import (
     S3Place,
     Sample,
     Seconds,
+    SlowestOperation,
     Stages,
 )
 from cephtui.models.rows import NodeRow
@@ -233,6 +234,7 @@ OSD = OsdResult(
 )
 
 
+SLOWEST = SlowestOperation(osd="osd.3", seconds=9.14, stages={"queue": 9.0}, at_seconds=3.0, own=True)
 COMMITS = Commits(
     commits=3, commit_seconds=0.003, kv_queue_seconds=0.001, kv_commit_seconds=0.0015, throttle_seconds=0.0
 )
@@ -287,6 +289,7 @@ def test_the_schema_has_the_events_and_their_keys() -> None:
         osds={"0": OSD},
         stages={"read": STAGES},
         commits=COMMITS,
+        slowest=(SLOWEST,),
     )
     sample = replace(SAMPLE, missing=("b",), other={"delete": Interval(3, 0, 3.0, 0.0)})
     sample = replace(sample, jobs=(JobSample("osd.3", "write", 4, 4096, 0.5),))

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from cephtui.analysis.detectors.explaining import explanation, explanation_of_rise, joined_if_many, mark_of, with_mark
+from cephtui.analysis.detectors.explaining import (
+    explanation,
+    explanation_of_rise,
+    joined_if_many,
+    mark_of,
+    with_mark,
+    with_operations,
+)
 from cephtui.analysis.detectors.incidents import Course
-from cephtui.models import Finding, Interval, Mark, Sample
+from cephtui.models import Finding, Interval, Mark, Sample, SlowestOperation
 from cephtui.models.findings.cluster import (
     FLAG,
     HEALTH_OTHER,
@@ -218,3 +225,33 @@ def test_the_finding_of_a_gap_names_the_mark_before_it() -> None:
     assert "osd.1 resumed" not in stalled(FROZEN, RESUMED)
     assert "mark" not in stalled()
     assert "mark" not in stalled(RESUMED)
+
+
+@pytest.mark.parametrize(
+    ("at", "seconds", "own", "explains"),
+    [
+        (14.8, 4.3, True, True),
+        (14.8, 4.3, None, True),
+        (14.8, 4.3, False, False),  # another client's
+        (2.0, 4.3, True, False),
+        (14.8, 1.0, True, False),  # over long before the stall is
+    ],
+)
+def test_an_operation_that_was_under_way_says_what_a_stall_waited_for(
+    at: float, seconds: float, own: bool | None, *, explains: bool
+) -> None:
+    stall = STALLED.found((15.0, 19.0), seconds=4.0, unexplained=True)
+    operation = SlowestOperation(
+        osd="osd.1", seconds=seconds, stages={"queue": 0.1, "throttled": seconds - 0.1}, at_seconds=at, own=own
+    )
+    (found,) = with_operations(measured(findings=(stall,), slowest=(operation,))).findings
+    said = "an operation took 4.30 s on osd.1, 4.20 s of it throttled"
+    assert (said in found.text) is explains
+    assert ("nothing that the cluster reported" in found.text) is not explains
+
+
+def test_a_stall_whose_cause_is_known_keeps_it() -> None:
+    stall = STALLED.found((15.0, 19.0), seconds=4.0, **SILENT)
+    operation = SlowestOperation(osd="osd.1", seconds=4.0, stages={"queue": 4.0}, at_seconds=15.0, own=True)
+    assert with_operations(measured(findings=(stall,), slowest=(operation,))).findings == (stall,)
+    assert with_operations(measured(findings=(stall,))).findings == (stall,)

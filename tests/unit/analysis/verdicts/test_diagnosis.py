@@ -256,3 +256,20 @@ def test_every_finding_about_speed_is_a_cause_a_symptom_or_about_the_data() -> N
     sorted_in = {*CAUSES, *SYMPTOMS, *NOT_OF_DISKS}
     left = {kind.code for kind in KINDS.values() if kind.slows or kind.topic == "cluster"} - sorted_in
     assert left == {"autoscale", "flag", "health-other", "monitors", "osd-counters", "osds"}
+
+
+@pytest.mark.parametrize("code", sorted({*CAUSES, *NOT_OF_DISKS, *SYMPTOMS}))
+@pytest.mark.parametrize("values", [{}, {"osd": "$(reboot)", "option": "x; reboot", "ratio": "much", "osds": 3}])
+def test_findings_of_a_session_of_others_harm_nothing(code: str, values: dict[str, Any]) -> None:
+    """They may lack values, as those of an earlier cephtui do, and no command is made of what they have."""
+    odd = Finding(code=code, text="odd", values=values)
+    found = diagnosis([written(1, odd, osds={"0": osd(), "1": osd()})])
+    said = printed(draw(diagnosis_view(found, {}).document()))
+    assert "reboot" not in said
+
+
+def test_a_node_with_a_slow_nic_beside_the_one_that_is_measured_has_no_slow_link() -> None:
+    several = {
+        name: NodeEnvironment(hostname=name, nic_bits_per_second={"eth0": 10**9, "eth1": 10**10}) for name in "ab"
+    }
+    assert codes(link(1, "a", "b", 1.1e8, environment=several), written(2)) == []

@@ -72,6 +72,8 @@ OWN = {
     "ClusterEnvironment.class_by_osd key": "0",
     "ClusterEnvironment.disk_by_osd key": "0",
     "Run.osds key": "0",
+    "SlowestOperation.osd": "osd.3",
+    "SlowestOperation.stages key": "queue",
     "LeftOut.run": "tuning/2",
     "Verdict.before": "tuning/1",
     "Verdict.after": "tuning/3",
