@@ -12,18 +12,25 @@ import click
 from cephtui.cli.choice import chosen_nodes, find_catalogue
 from cephtui.cli.emit import OUTPUT_OPTIONS, emit
 from cephtui.cli.options import Measuring, refuse_other_options
+from cephtui.cli.prompts import connect
 from cephtui.cli.saved import find_run, find_session
 from cephtui.cli.work import NamedSteps, Work, measure, new_work
 from cephtui.models import Node
 from cephtui.presets import choose
+from cephtui.printable import listed
 from cephtui.reports.views.diagnosis import saved_diagnosis_view
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import StoreError
 from cephtui.suites import WHY
 from cephtui.targets import KINDS
+from cephtui.terminal import say
 
 _NETWORK = "network"
 """The preset that measures links."""
+_LOAD = (
+    "{target}: small writes and reads, at most 16 in flight on each node; nothing of others is written, "
+    "and what is made is removed (--dry-run shows all of it)"
+)
 
 
 def diagnose(name: str | None, target: str | None, options: Measuring) -> int:
@@ -34,21 +41,26 @@ def diagnose(name: str | None, target: str | None, options: Measuring) -> int:
     if target is None:
         raise click.UsageError("what is slow? Give --target rbd:POOL to measure it, or a SESSION that is measured")
     nodes = chosen_nodes(options.where)
-    targets = (target, *_links(nodes))
     session = options.session or f"{WHY}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
 
     def work(runner: Runner, stack: ExitStack) -> Work:
         # what is left out with a single node is said at the end, with all else that is not seen
-        study, _ = new_work(NamedSteps((WHY,), targets), options, stack)
-        return Work(study)
+        study, _ = new_work(NamedSteps((WHY,), (target, *_links(runner, nodes))), options, stack)
+        return Work(study, notes=(_LOAD.format(target=target),))
 
     return measure(work, replace(options, session=session))
 
 
-def _links(nodes: Sequence[Node]) -> Iterator[str]:
-    """The target that is every link between the nodes; none with a single one."""
+def _links(runner: Runner, nodes: Sequence[Node]) -> Iterator[str]:
+    """The target that is every link between the nodes; none with a single one, or where a node lacks the tool."""
     (preset,) = choose(find_catalogue(), [_NETWORK])
-    if len(nodes) > 1:
+    if len(nodes) < 2:
+        return
+    environments = {state.node.name: state.environment for state in connect(runner, nodes)}
+    lacking = [name for name, known in environments.items() if known and preset.tool.name not in known.tools]
+    if lacking:
+        say(f"the links are not measured: {preset.tool.name} is not installed on {listed(lacking)}")
+    else:
         yield from (KINDS[kind]().spec("*") for kind in preset.tool.kinds)
 
 

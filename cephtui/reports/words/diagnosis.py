@@ -11,7 +11,7 @@ from cephtui.analysis.runs.facts import in_flight, load_of
 from cephtui.analysis.runs.links import Link
 from cephtui.analysis.runs.stages import Flow
 from cephtui.analysis.verdicts.causes import Sureness
-from cephtui.analysis.verdicts.diagnosis import Cause, Cost, Diagnosis, Evidence, diagnosis, flows_of
+from cephtui.analysis.verdicts.diagnosis import Cause, Cost, Diagnosis, Evidence, diagnosis, flows_of, mean_of_stages
 from cephtui.analysis.verdicts.since import Moved, moved
 from cephtui.models import Run
 from cephtui.models.ceilings import NEAR
@@ -94,15 +94,14 @@ def hint_lines(runs: Sequence[Run]) -> list[str]:
 
 
 def _most_of_it(runs: Sequence[Run]) -> str:
-    """``: 67 % of the 4.20 ms of a 4k write, one at a time, is slowest copy``: of the run with the fewest in flight."""
-    known = [(run, flow) for run in runs for flow in run.stages]
+    """``: of the 4.20 ms of a 4k write, one at a time, 67 % is slowest copy``: of the run with the fewest in flight."""
+    known = [(run, flow) for run in runs for flow in run.stages if mean_of_stages(run, flow)]
     if not known:
         return ""
     run, flow = min(known, key=lambda pair: in_flight(pair[0]) or 0)
-    shares = stage_shares(named_stages(run.stages[flow], flow, is_capped=is_capped(run.findings)))
-    name, share = shares[0]
-    mean = run.summary.flows[flow].latency_mean_seconds
-    return f": {100 * share:.0f} % of the {units.latency(mean)} of a {io_text(run, flow)}, is {name}"
+    (name, share), *_ = stage_shares(named_stages(run.stages[flow], flow, is_capped=is_capped(run.findings)))
+    mean = units.latency(mean_of_stages(run, flow))
+    return f": of the {mean} of a {io_text(run, flow)}, {100 * share:.0f} % is {name}"
 
 
 def _limit(runs: Sequence[Run]) -> list[str]:

@@ -273,3 +273,9 @@ def test_a_node_with_a_slow_nic_beside_the_one_that_is_measured_has_no_slow_link
         name: NodeEnvironment(hostname=name, nic_bits_per_second={"eth0": 10**9, "eth1": 10**10}) for name in "ab"
     }
     assert codes(link(1, "a", "b", 1.1e8, environment=several), written(2)) == []
+
+
+def test_stages_of_a_session_of_others_need_not_fit_its_flows() -> None:
+    odd = written(1, stages={"read": stages(0.0, 0.0, 0.0, 0.0)})
+    assert conclusion_text(diagnosis([odd])) == "Nothing stands out"
+    assert "% is " in conclusion_text(diagnosis([written(1, stages={"read": stages(0.1, 0.0, 0.0, 0.0)})]))

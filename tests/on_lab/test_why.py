@@ -1,0 +1,46 @@
+"""Why it is slow, on the lab: what is measured on one node and on several, and an OSD whose commits are slow."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.on_lab.others import pool_on
+from tests.on_lab.runs import Bench, sets
+
+SHORT = sets(size="8M", runtime=4, ramp_time=1)
+
+
+def why(bench: Bench, target: str, *nodes: str) -> tuple[str, dict[str, Any]]:
+    """What is said while it is measured, and the diagnosis of that."""
+    words = [word for node in nodes for word in ("--node", node)]
+    where = ("--config", str(bench.config), *words, "--target", target, "--shared-pool", "--session", "W")
+    measured = bench.cephtui("why", *where, *SHORT)
+    assert measured.process.returncode == 0, measured.describe()
+    said = bench.cephtui("why", "W", "--json")
+    return "\n".join(measured.complaints), json.loads(said.stdout.splitlines()[0])
+
+
+@pytest.mark.essential
+def test_each_step_says_where_its_latency_goes(bench: Bench) -> None:
+    with pool_on(bench.lab, size=2) as pool:
+        said, found = why(bench, f"rbd:{pool}", "lab1")
+    assert "nothing of others is written" in said
+    for io in ("4k write, one at a time: ", "4k read, one at a time: ", "4k write with 16 in flight: "):
+        assert any(line.startswith(io) and "% " in line for line in found["latencies"]), found
+    assert len(found["runs"]) == 4
+
+
+def test_links_are_measured_where_all_nodes_can(bench: Bench) -> None:
+    said, found = why(bench, f"rbd:{bench.lab.pool}", "lab1", "lab2")
+    assert "lab1 to lab2" in said or "network: " in said
+    assert not any("links" in line for line in found["not_seen"])
+
+
+def test_a_node_without_the_tool_is_said_and_the_rest_is_measured(bench: Bench) -> None:
+    bench.configure(lab2={"prefix": bench.without("lab2", "iperf3"), "ceph_prefix": []})
+    said, found = why(bench, f"rbd:{bench.lab.pool}", "lab1", "lab2")
+    assert "the links are not measured: iperf3 is not installed on lab2" in said
+    assert len(found["runs"]) == 4
