@@ -225,6 +225,11 @@ class Stages(Model):
     store_seconds: Amount
     """From then on until the slowest copy was written, or until the data was read."""
 
+    @property
+    def seconds(self) -> float:
+        """The mean latency: that of all stages together."""
+        return self.outside_seconds + self.queue_seconds + self.prepare_seconds + self.store_seconds
+
 
 class Commits(Model):
     """What BlueStore's transactions took on all OSDs of a pool in a run: those of all clients, and of all copies."""

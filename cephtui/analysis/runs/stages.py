@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal, TypeAlias
 
-from cephtui.models import OsdSample, Run, Sample, Stages
+from cephtui.models import Finding, OsdSample, Run, Sample, Stages
 from cephtui.models.findings.cluster import MESSAGE_CAP
 from cephtui.models.verdict import StageChange
 
@@ -177,13 +177,18 @@ def mean_stages(runs: Sequence[Run]) -> dict[Flow, Stages]:
     return {flow: _mean([run.stages[flow] for run in runs if flow in run.stages]) for flow in flows}
 
 
+def is_capped(findings: Iterable[Finding]) -> bool:
+    """Whether the message cap was reached: messages that wait for it are in the first stage too."""
+    return any(finding.code == MESSAGE_CAP.code for finding in findings)
+
+
 def stage_changes(before: Sequence[Run], after: Sequence[Run]) -> list[StageChange]:
     """Of each flow whose stages both sides know; runs that repeat each other on each side."""
-    is_capped = any(finding.code == MESSAGE_CAP.code for run in (*before, *after) for finding in run.findings)
+    was_capped = is_capped(finding for run in (*before, *after) for finding in run.findings)
     stages, later = mean_stages(before), mean_stages(after)
     return [
         StageChange(
-            preset=before[0].preset, direction=flow, before=stages[flow], after=later[flow], message_cap=is_capped
+            preset=before[0].preset, direction=flow, before=stages[flow], after=later[flow], message_cap=was_capped
         )
         for flow in stages
         if flow in later

@@ -201,7 +201,7 @@ def _costs(part: Evidence, runs: Sequence[Run]) -> Iterator[Cost]:
     if acts is None:
         return
     for flow, stages in part.run.stages.items():
-        if not (total := mean_of_stages(part.run, flow)):
+        if not (total := stages.seconds):
             continue
         at_most = sum(getattr(stages, f"{stage}_seconds") for stage in acts.stages)
         if part.finding.code == MESSAGE_CAP.code:
@@ -213,12 +213,6 @@ def _costs(part: Evidence, runs: Sequence[Run]) -> Iterator[Cost]:
             yield Cost(part.run, flow, min(at_most, total), total, is_measured=False)
 
 
-def mean_of_stages(run: Run, flow: Flow) -> float:
-    """The mean latency of a flow whose stages are known: their sum."""
-    stages = run.stages[flow]
-    return stages.outside_seconds + stages.queue_seconds + stages.prepare_seconds + stages.store_seconds
-
-
 def _known_cost(part: Evidence, flow: Flow) -> float | None:
     """Seconds of the mean that a cause costs, by what was counted; None where that does not say it."""
     values: Values = part.finding.values
@@ -227,7 +221,7 @@ def _known_cost(part: Evidence, flow: Flow) -> float | None:
         return None if is_by_answers else excess_of_osds(part.run, flow, osds_in(values))
     ratio = values.get("ratio") if part.finding.code == STEAL.code else None
     # as many I/Os are in flight as before, and all of them take as much longer as the machine stands still
-    return ratio * mean_of_stages(part.run, flow) if isinstance(ratio, float) else None
+    return ratio * part.run.stages[flow].seconds if isinstance(ratio, float) else None
 
 
 def excess_of_osds(run: Run, flow: Flow, osds: Iterable[str]) -> float | None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import get_args
 
 from cephtui.analysis.runs.facts import load_of
 from cephtui.analysis.runs.stages import Flow
 from cephtui.analysis.verdicts.causes import Stage
-from cephtui.analysis.verdicts.diagnosis import Diagnosis, mean_of_stages
+from cephtui.analysis.verdicts.diagnosis import Diagnosis
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 
-_STAGES: tuple[Stage, ...] = ("outside", "queue", "prepare", "store")
 _MOVED = 0.2
 """A stage has changed by so large a share of the greater latency at least: two runs of 10 s differ by less."""
 _TIMES, _SHARE = 2.0, 0.1
@@ -46,8 +46,8 @@ def _key(run: Run) -> tuple[object, ...]:
 
 def _stages(before: Run, now: Run) -> Iterator[Moved]:
     for flow in (flow for flow in now.stages if flow in before.stages):
-        least = _MOVED * max(mean_of_stages(before, flow), mean_of_stages(now, flow))
-        for stage in _STAGES:
+        least = _MOVED * max(before.stages[flow].seconds, now.stages[flow].seconds)
+        for stage in get_args(Stage):
             was, is_now = (getattr(run.stages[flow], f"{stage}_seconds") for run in (before, now))
             if abs(is_now - was) >= least > 0:
                 yield Moved(now, flow, stage, "", was, is_now)
@@ -56,7 +56,7 @@ def _stages(before: Run, now: Run) -> Iterator[Moved]:
 def _commits(before: Run, now: Run) -> Iterator[Moved]:
     if "write" not in now.stages:
         return
-    least = _SHARE * mean_of_stages(now, "write")
+    least = _SHARE * now.stages["write"].seconds
     for osd, result in now.osds.items():
         was, is_now = before.osds[osd].commit_seconds if osd in before.osds else None, result.commit_seconds
         if was and is_now and abs(is_now - was) >= least and max(was, is_now) >= _TIMES * min(was, is_now):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from cephtui import units
+from cephtui.analysis.runs.stages import is_capped
 from cephtui.models import Finding, Run, Stages
 from cephtui.reports.blocks import Block, Cell, Column, Table, Text, words
-from cephtui.reports.words.stages import LAST_STAGE, commits_text, counted_text, is_capped, named_stages
+from cephtui.reports.words.stages import LAST_STAGE, commits_text, counted_text, named_stages
 
 _ABOUT = Text(
     "Where the latency goes: from the receipt of a message on the OSDs count the wait for a worker thread (queue), the "

@@ -9,15 +9,15 @@ from cephtui.analysis.detectors.ceiling import nearest
 from cephtui.analysis.runs.batches import name_of
 from cephtui.analysis.runs.facts import in_flight, load_of
 from cephtui.analysis.runs.links import Link
-from cephtui.analysis.runs.stages import Flow
+from cephtui.analysis.runs.stages import Flow, is_capped
 from cephtui.analysis.verdicts.causes import Sureness
-from cephtui.analysis.verdicts.diagnosis import Cause, Cost, Diagnosis, Evidence, diagnosis, flows_of, mean_of_stages
+from cephtui.analysis.verdicts.diagnosis import Cause, Cost, Diagnosis, Evidence, diagnosis, flows_of
 from cephtui.analysis.verdicts.since import Moved, moved
 from cephtui.models import Run
 from cephtui.models.ceilings import NEAR
 from cephtui.printable import listed
 from cephtui.reports.words.run import ceiling_lines
-from cephtui.reports.words.stages import is_capped, named_stages, stage_name, stage_shares
+from cephtui.reports.words.stages import named_stages, stage_name, stage_shares
 
 NOTHING = "Nothing stands out"
 SURE: Mapping[Sureness, str] = {
@@ -95,12 +95,12 @@ def hint_lines(runs: Sequence[Run]) -> list[str]:
 
 def _most_of_it(runs: Sequence[Run]) -> str:
     """``: of the 4.20 ms of a 4k write, one at a time, 67 % is slowest copy``: of the run with the fewest in flight."""
-    known = [(run, flow) for run in runs for flow in run.stages if mean_of_stages(run, flow)]
+    known = [(run, flow) for run in runs for flow, stages in run.stages.items() if stages.seconds]
     if not known:
         return ""
     run, flow = min(known, key=lambda pair: in_flight(pair[0]) or 0)
     (name, share), *_ = stage_shares(named_stages(run.stages[flow], flow, is_capped=is_capped(run.findings)))
-    mean = units.latency(mean_of_stages(run, flow))
+    mean = units.latency(run.stages[flow].seconds)
     return f": of the {mean} of a {io_text(run, flow)}, {100 * share:.0f} % is {name}"
 
 

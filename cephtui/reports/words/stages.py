@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from cephtui import units
-from cephtui.models import Commits, Finding, Stages
-from cephtui.models.findings.cluster import MESSAGE_CAP
+from cephtui.models import Commits, Stages
 from cephtui.models.verdict import StageChange
 
 _LEAST = 0.02
@@ -16,11 +15,6 @@ _MOVED, _MOVED_MOST = 0.05, 0.2
 """A stage has moved by so large a share of the latency at least, and of the stage that has moved most."""
 _OFF = 0.02
 """The OSDs' operations are those of the run where they are as many as its I/Os, but for so many."""
-
-
-def is_capped(findings: Iterable[Finding]) -> bool:
-    """Whether the message cap was reached: messages that wait for it are in the first stage too."""
-    return any(finding.code == MESSAGE_CAP.code for finding in findings)
 
 
 def named_stages(stages: Stages, flow: str, *, is_capped: bool = False) -> dict[str, float]:

@@ -12,6 +12,7 @@ from cephtui import units
 from cephtui.analysis.detectors.ended import ended_word, ends_of, left_early
 from cephtui.analysis.detectors.jobs import JobFigure, job_figures
 from cephtui.analysis.runs.history import OF_NODES, History, TimeSeries
+from cephtui.analysis.runs.stages import is_capped
 from cephtui.analysis.verdicts.conditions import has_gap
 from cephtui.analysis.views.live import LiveRun
 from cephtui.frozen import dataclass
@@ -30,7 +31,7 @@ from cephtui.models import (
 )
 from cephtui.models.findings.measurement import STALLED
 from cephtui.models.metrics import BY_NAME, DIRECTIONS, Headline, Metric
-from cephtui.reports.words.stages import is_capped, named_stages
+from cephtui.reports.words.stages import named_stages
 from cephtui.reports.words.text import written
 from cephtui.stats import known_sum
 from cephtui.tui.charts.chart import ChartLine, Period, Picture

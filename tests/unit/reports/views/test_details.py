@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cephtui import stats
 from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.runs.stages import is_capped
 from cephtui.analysis.verdicts.conclusion import judge_sides
 from cephtui.models import Commits, DiskUse, Finding, JobResult, MachineUse, NodeResult, OsdResult, Run, Stages
 from cephtui.models.findings.cluster import MESSAGE_CAP
@@ -23,7 +24,7 @@ from cephtui.reports.views.judgement import judgement_view
 from cephtui.reports.views.osds import osd_blocks
 from cephtui.reports.views.stages import stage_blocks
 from cephtui.reports.words.run import client_facts, depth_text, reported_text
-from cephtui.reports.words.stages import commits_text, is_capped, moved_line, named_stages, stage_shares
+from cephtui.reports.words.stages import commits_text, moved_line, named_stages, stage_shares
 from cephtui.reports.words.text import began, spread
 from cephtui.stats import Flow
 from tests.support.drawings import draw_run, printed
