@@ -28,6 +28,7 @@ from cephtui.models import (
     Step,
     Write,
 )
+from cephtui.models.plan import AS_USUAL, Manner
 from cephtui.nodes.shell import with_ceph
 from cephtui.presets import Choice, Preset, Usual, choice_text, combinations, usual_options
 from cephtui.printable import printable
@@ -63,8 +64,9 @@ class Request:
     destroy: tuple[str, ...] = ()
     ceph_node: str | None = None
     shared_pool: bool = False
-    drop_caches: bool = False
+    manner: Manner = AS_USUAL
     drop_agreed: bool = False
+    quiet_agreed: bool = False
     room_bytes: int | None = None
     """The most that the default span may take on each node."""
     pool_use: PoolActivity | None = None
@@ -167,8 +169,10 @@ def make_plan(request: Request, new_batch: Callable[[], str], prefilled: Prefill
         ceph_node=request.ceph_node,
         pool_use=request.pool_use,
         shared_pool=request.shared_pool,
-        drop_caches=request.drop_caches,
+        drop_caches=request.manner.drop_caches,
         drop_agreed=request.drop_agreed,
+        quiet=request.manner.quiet,
+        quiet_agreed=request.quiet_agreed,
         destroy=request.destroy,
         duration_seconds=sum(step.likely_seconds for step in steps),
         session_bytes=sum(_stored_bytes(s, d.workload) for s, d in zip(steps, drafts, strict=True)),

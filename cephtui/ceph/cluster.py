@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -264,16 +264,25 @@ def _is_slower(before: ClusterState, now: ClusterState) -> bool:
     return not _count(before, SLOW_OPS) or not slow <= earlier
 
 
-def state_findings(state: ClusterState, *, has_mds: bool = True) -> tuple[Finding, ...]:
-    """What the cluster's state does to the figures; without ``has_mds``, to figures of I/O that passes no MDS."""
-    return (*_health(state, has_mds), *_osds(state), *_pgs(state), *_recovery(state), *_scrub(state), *_snaptrim(state))
+def state_findings(
+    state: ClusterState, *, has_mds: bool = True, own_flags: Collection[str] = ()
+) -> tuple[Finding, ...]:
+    """What the cluster's state does to the figures; without ``has_mds``, to figures of I/O that passes no MDS.
+
+    ``own_flags`` are set for the run: where health complains of no other, that is no finding.
+    """
+    stood = _health(state, has_mds, own_flags)
+    return (*stood, *_osds(state), *_pgs(state), *_recovery(state), *_scrub(state), *_snaptrim(state))
 
 
-def _health(state: ClusterState, has_mds: bool) -> Iterator[Finding]:
+def _health(state: ClusterState, has_mds: bool, own_flags: Collection[str]) -> Iterator[Finding]:
     """A state other than HEALTH_OK for which no check gives a reason may cost speed."""
-    if state.health == "HEALTH_OK":
-        return
     messages = {check.code: check.message for check in state.checks if not check.muted}
+    flags = {code: health.flags_of(code, message) for code, message in messages.items()}
+    own = {code for code, found in flags.items() if found and found.issubset(own_flags)}
+    if state.health == "HEALTH_OK" or (own and own.issuperset(messages)):
+        return
+    messages = {code: message for code, message in messages.items() if code not in own}
     checks = health.by_effect(messages, stood=messages, has_mds=has_mds)
     if checks.speed or not checks.other:
         yield HEALTH_SPEED.found(status=state.health, details=tuple(checks.speed.values()) or None)

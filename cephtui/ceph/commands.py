@@ -24,6 +24,7 @@ _MAIN, _OWN = '\nif __name__ == "__main__":', re.compile(r"^from cephtui\..*\n",
 _FORMAT = ("-f", "json")
 _PARAMETERS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("config", "get"): ("who", "key"),
+    ("config-key", "dump"): ("key",),
     ("df",): ("detail",),
     ("osd", "pool", "stats"): ("pool_name",),
     ("osd", "tree"): ("states",),

@@ -13,6 +13,7 @@ from cephtui.ceph.pools import OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.rates import PoolRates
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, PoolActivity
+from cephtui.models.base import Quiet
 from cephtui.models.findings.cluster import AUTOSCALE, PGS_SPLIT
 from cephtui.models.findings.data import SPACE
 from cephtui.models.refusal import Refusal
@@ -235,6 +236,20 @@ def guard_osd_caches(pool: str | None, *, drops: bool, agreed: bool) -> Refusal 
         "run without it, or allow it with --drop-caches",
         confirm=pool,
         confirm_kind="drop-caches",
+    )
+
+
+def guard_quiet(quiet: Quiet, *, agreed: bool) -> Refusal | None:
+    """The question before the cluster's own work is held back for a study; None where there is none."""
+    if agreed or not quiet:
+        return None
+    also = ", and the balancer and the PG autoscaler of all pools are switched off," if quiet == "all" else ""
+    flag = "--quiet-all" if quiet == "all" else "--quiet-cluster"
+    return Refusal(
+        f"noscrub and nodeep-scrub are set for the whole cluster{also} until the end of the study",
+        f"measure without it, or allow it with {flag}",
+        confirm=quiet,
+        confirm_kind="quiet-cluster",
     )
 
 

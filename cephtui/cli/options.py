@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,10 @@ from cephtui.cli.emit import Output, check_output, output_options
 from cephtui.cli.neighbours import complete_nodes
 from cephtui.studies import KINDS as STUDY_KINDS
 from cephtui.studies import StudyOption
+
+if TYPE_CHECKING:
+    from cephtui.models.base import Quiet
+    from cephtui.models.plan import Manner
 
 TARGET_HELP = (
     "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, krbd:POOL (mapped by the kernel), krbd:POOL+ext4 (or +xfs), "
@@ -310,6 +314,19 @@ drop_caches_option = click.option(
     is_flag=True,
     help="Before each run, drop the page cache of the nodes and the caches of all OSDs: this slows all their clients.",
 )
+quiet_option = click.option(
+    "--quiet-cluster",
+    "quiet",
+    flag_value="scrubs",
+    default="",
+    help="Set noscrub and nodeep-scrub for the cluster; what was not set before is cleared at the end.",
+)
+quiet_all_option = click.option(
+    "--quiet-all",
+    "quiet",
+    flag_value="all",
+    help="The same, and switch off the balancer and the PG autoscaler of all pools; back on at the end.",
+)
 stall_option = click.option(
     "--stall-timeout",
     type=float,
@@ -327,10 +344,12 @@ _measuring_options = (
     destroy_option,
     shared_pool_option,
     drop_caches_option,
+    quiet_option,
+    quiet_all_option,
     stall_option,
     click.option("--dry-run", is_flag=True, help="Show commands, writes and duration; run nothing."),
 )
-_CONDITIONS = (set_option, drop_caches_option)
+_CONDITIONS = (set_option, drop_caches_option, quiet_option, quiet_all_option)
 """Those that change how it is measured."""
 
 
@@ -349,6 +368,14 @@ class Measuring:
     """Of what the runs show."""
     overrides: tuple[str, ...] = ()
     drop_caches: bool = False
+    quiet: Quiet = ""
+
+    @property
+    def manner(self) -> Manner:
+        """How it is measured."""
+        from cephtui.models.plan import Manner
+
+        return Manner(self.drop_caches, self.quiet)
 
     @property
     def as_json(self) -> bool:
@@ -362,8 +389,9 @@ class Measuring:
             "destroy": self.destroy,
             "shared_pool": self.shared_pool,
             "ceph_node": self.where.ceph_node,
-            "drop_caches": self.drop_caches,
+            "manner": self.manner,
             "drop_agreed": self.drop_caches,
+            "quiet_agreed": bool(self.quiet),
         }
 
 

@@ -33,6 +33,7 @@ from cephtui.cli.saved import find_session
 from cephtui.exit_codes import EXIT_REFUSED
 from cephtui.frozen import dataclass
 from cephtui.models import Node, Run, Step
+from cephtui.models.plan import Manner
 from cephtui.models.refusal import Refusal
 from cephtui.models.study import RUNS, Cell, SavedStudy
 from cephtui.nodes.transport import TransportError
@@ -190,7 +191,7 @@ def study_of_steps(
         values=values,
         suite=suite,
         order=ordered.order,
-        drop_caches=options.drop_caches,
+        manner=options.manner,
     )
 
 
@@ -247,7 +248,7 @@ def resumed(
     if state.study is None:
         raise click.UsageError(state.problem)
     saved = state.saved
-    check_caches(saved.drop_caches, options.drop_caches)
+    check_manner(saved.manner, options.manner)
     catalogue, nodes = find_catalogue(), _nodes(saved, options.where)
     presets = presets_of(saved, catalogue)
 
@@ -281,12 +282,15 @@ def _chosen_study(directory: Path, name: str | None, kind: str) -> StudyState:
     return unfinished[-1] if unfinished else states[-1]
 
 
-def check_caches(before: bool, now: bool) -> None:
-    """Raises UsageError where runs that belong together would differ in whether caches are dropped before them."""
-    if before and not now:
+def check_manner(before: Manner, now: Manner) -> None:
+    """Raises UsageError where runs that belong together would differ in how they are measured."""
+    if before.drop_caches and not now.drop_caches:
         raise click.UsageError("caches were dropped before the runs so far: give --drop-caches again")
-    if now and not before:
+    if now.drop_caches and not before.drop_caches:
         raise click.UsageError("caches were not dropped before the runs so far: leave out --drop-caches")
+    if before.quiet != now.quiet:
+        options = {"": "without holding scrubs back", "scrubs": "with --quiet-cluster", "all": "with --quiet-all"}
+        raise click.UsageError(f"the runs so far were measured {options[before.quiet]}: measure the others so too")
 
 
 def _nodes(saved: SavedStudy, where: Where) -> dict[str, Node]:

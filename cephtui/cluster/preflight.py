@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from cephtui import units
 from cephtui.analysis.detectors.setup import setup_findings
-from cephtui.ceph import pool_guards
+from cephtui.ceph import pool_guards, quiet
 from cephtui.ceph.answers import setting_text
 from cephtui.ceph.cluster import OSD_OPTIONS, ClusterState, state_findings
 from cephtui.ceph.osd_devices import OsdDevices
@@ -19,6 +19,7 @@ from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader, Pools, Query
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, Finding, OptionValue, PoolActivity
+from cephtui.models.base import Quiet
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell
 
@@ -60,8 +61,15 @@ class Demand:
     """Whether the step loads the cluster although it uses no pool."""
     has_mds: bool = False
     """Whether the step's I/O passes an MDS."""
+    quiet: Quiet = ""
+    """What of the cluster's own work is held back for the step."""
     all_pgs: str = ""
     """Why the PGs of all pools have to be active; empty where they need not be."""
+
+    @property
+    def has_cluster(self) -> bool:
+        """Whether the step has to do with a cluster at all."""
+        return self.pool is not None or self.is_watched
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +177,7 @@ async def _rates_after_decay(cluster: ClusterReader, query: Query[PoolRates], ra
 async def check(shell: Shell, demand: Demand) -> Preflight:
     """The cluster before a step, and the guards on the step's pools; raises TransportError."""
     pool = demand.pool
-    if pool is None and not demand.is_watched:
+    if not demand.has_cluster:
         return Preflight()
     cluster = ClusterReader(shell)
     await cluster.fetch(reader.STATUS, *reader.POOLS, *_CONDITIONS)
@@ -181,7 +189,7 @@ async def check(shell: Shell, demand: Demand) -> Preflight:
     if state.osds_up < state.osds:
         down = await cluster.optional(reader.OSDS_DOWN)
         state = replace(state, osds_down=down.names if down else None)
-    findings = state_findings(state, has_mds=demand.has_mds)
+    findings = state_findings(state, has_mds=demand.has_mds, own_flags=quiet.FLAGS if demand.quiet else ())
     if pool is None:
         inactive = pool_guards.guard_all_pgs(state, demand.all_pgs) if demand.all_pgs else None
         environment = await _environment(cluster, state, pools, None, None)

@@ -29,6 +29,9 @@ NameKind: TypeAlias = Literal[
 """What a thing is that has a name of its own."""
 Said: TypeAlias = NameKind | Literal["target"]
 """What a text is; that of a target, like others of the same shape, has several names in it."""
+Quiet: TypeAlias = Literal["", "scrubs", "all"]
+"""What of the cluster's own work is held back for a study: nothing, scrubs, or the balancer and the PG autoscaler as
+well."""
 FIGURE_MOST = 1e60
 """A number above every figure; sums, quotients and squares of smaller ones are still finite."""
 ELAPSED_MOST_SECONDS = 1e9

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AwareDatetime, Field
 
-from cephtui.models.base import Amount, Line, Model, Name, NamesOf, OptionValue
+from cephtui.models.base import Amount, Line, Model, Name, NamesOf, OptionValue, Quiet
 
 
 class Node(Model):
@@ -120,6 +120,8 @@ class ClusterEnvironment(Model):
     set, or none can be read."""
     osd_caches_dropped: int | None = None
     """How many OSDs dropped their caches before the run; null where that was not asked for."""
+    quiet: Quiet = Field(default="", exclude_if=lambda quiet: not quiet)
+    """What of the cluster's own work cephtui held back; left out where nothing was."""
     stored_bytes: int | None = None
     """Bytes in the pool at the end of the run, where the pool was made for the run; null otherwise, or if not known."""
     raw_bytes: int | None = None
@@ -128,7 +130,7 @@ class ClusterEnvironment(Model):
     """Commands that the cephx caps deny."""
 
 
-FOUND_IN_RUNS = ("image_features", "image_limits", "osd_caches_dropped", "stored_bytes", "raw_bytes")
+FOUND_IN_RUNS = ("image_features", "image_limits", "osd_caches_dropped", "quiet", "stored_bytes", "raw_bytes")
 """The fields of a ClusterEnvironment that are known only during a run, or at its end."""
 
 

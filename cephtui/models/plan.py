@@ -7,7 +7,8 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 from pydantic import Field
 
-from cephtui.models.base import SCHEMA_VERSION, Elapsed, Kind, Line, Model, Name, OptionValue
+from cephtui.frozen import dataclass
+from cephtui.models.base import SCHEMA_VERSION, Elapsed, Kind, Line, Model, Name, OptionValue, Quiet
 from cephtui.models.metrics import HeadlineName
 from cephtui.models.nodes import Node, PoolActivity
 from cephtui.models.promise import Promise
@@ -23,6 +24,24 @@ _BOUNDS: tuple[Bound, ...] = get_args(Bound)
 def bound_of_all(bounds: Iterable[Bound]) -> Bound:
     """The bound of the sum of some times."""
     return max(bounds, key=_BOUNDS.index, default="about")
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How all runs of a study are measured."""
+
+    drop_caches: bool = False
+    """Whether caches are dropped before each run."""
+    quiet: Quiet = ""
+    """What of the cluster's own work is held back until the end of the study."""
+
+    @property
+    def texts(self) -> list[str]:
+        """What is not as usual, in words."""
+        return [*["caches dropped"] * self.drop_caches, *["quiet cluster"] * bool(self.quiet)]
+
+
+AS_USUAL = Manner()
 
 
 class _Place(Model):
@@ -253,6 +272,10 @@ class Plan(Model):
     """Whether the page cache of the nodes and the caches of all OSDs are dropped before each step."""
     drop_agreed: bool = False
     """Whether the user has agreed to slowing down other clients of the cluster by that."""
+    quiet: Quiet = Field(default="", exclude_if=lambda quiet: not quiet)
+    """What of the cluster's own work is held back until the end of the study; left out where nothing is."""
+    quiet_agreed: bool = Field(default=False, exclude_if=lambda agreed: not agreed)
+    """Whether the user has agreed to that; left out where that is not so."""
     destroy: tuple[str, ...] = ()
     """Names of existing data that the user gave up by typing them."""
     duration_seconds: float

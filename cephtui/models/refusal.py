@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias
 
 from cephtui.frozen import dataclass
 
-ConfirmKind: TypeAlias = Literal["destroy", "shared-pool", "drop-caches"]
-"""What the user agrees to: giving up data (``--destroy NAME``), or disturbing others (the two flags of these names)."""
+ConfirmKind: TypeAlias = Literal["destroy", "shared-pool", "drop-caches", "quiet-cluster"]
+"""What the user agrees to: giving up data (``--destroy NAME``), or disturbing others (the flags of these names)."""
 
 
 @dataclass(frozen=True, slots=True)

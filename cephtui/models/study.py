@@ -6,7 +6,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AwareDatetime, Field, model_validator
 
-from cephtui.models.base import REPEATS_MOST, SCHEMA_VERSION, Line, Model, Name, NamesOf, OptionValue
+from cephtui.models.base import REPEATS_MOST, SCHEMA_VERSION, Line, Model, Name, NamesOf, OptionValue, Quiet
+from cephtui.models.plan import Manner
 from cephtui.models.promise import MeasuredVolume, Promise
 
 RUNS, CHECK, STABLE = "runs", "check", "stable"
@@ -56,11 +57,18 @@ class SavedStudy(Model):
     """How the cells take turns; null runs each to its end before the next."""
     drop_caches: bool = False
     """Whether caches are dropped before each run."""
+    quiet: Quiet = Field(default="", exclude_if=lambda quiet: not quiet)
+    """What of the cluster's own work is held back until its end; left out where nothing is."""
     diagnosis: bool = Field(default=False, exclude_if=lambda diagnosis: not diagnosis)
     """Whether it ends with what makes the cluster slow; left out where it does not."""
     cells: tuple[Cell, ...]
     goal: dict[Name, OptionValue | list[OptionValue] | None] = Field(default={}, exclude_if=lambda goal: not goal)
     """What is asked for, in the words of its kind; left out where its cells say all."""
+
+    @property
+    def manner(self) -> Manner:
+        """How all of its runs are measured."""
+        return Manner(self.drop_caches, self.quiet)
 
     @property
     def presets(self) -> tuple[str, ...]:

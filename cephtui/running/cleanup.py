@@ -83,8 +83,12 @@ class Cleanup:
             for directory, _ in left_changed(self._root):
                 text = f"the change of session {directory.name} was not undone: {remedy_of(directory.name)}"
                 self._publish(Notice(0, text))
-            undos = [(path, undo) for path, undo in left_behind(self._root) if _is_here(undo)]
-            for directory, undo in undos[:_AT_START_MOST]:
+            left = left_behind(self._root)
+            for directory, undo in left:
+                if (kind := target_kind(undo.target)) and kind.ends_with_study:
+                    text = f"{undo.target} of session {directory.name} is still in place"
+                    self._publish(Notice(0, f"{text}: cephtui cleanup puts back what was there before"))
+            for directory, undo in [(path, undo) for path, undo in left if _is_here(undo)][:_AT_START_MOST]:
                 removed = await self.remove(directory, Node(name="local"), undo)
                 if removed.status == "done":
                     self._publish(Notice(0, f"removed {undo.target}, left behind by session {directory.name}"))
@@ -122,6 +126,8 @@ class Cleanup:
         assert undo.at is not None
         try:
             removed = await self._remove(undo.at, undo)
+            if removed.status == "done" and removed.text:
+                self._publish(Notice(0, f"{undo.target}: {removed.text}"))
             if removed.status != "done":
                 problem = f"{undo.target} was not removed: {removed.text}"
             if removed.is_settled:

@@ -199,4 +199,5 @@ def _confirmed(request: Request, refusals: Sequence[Refusal]) -> Request:
         destroy=tuple(r.confirm for r in refusals if r.confirm and r.confirm_kind == "destroy"),
         shared_pool=any(r.confirm_kind == "shared-pool" for r in refusals),
         drop_agreed=any(r.confirm_kind == "drop-caches" for r in refusals),
+        quiet_agreed=any(r.confirm_kind == "quiet-cluster" for r in refusals),
     )

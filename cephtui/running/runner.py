@@ -31,6 +31,7 @@ from cephtui.running.node_requests import NodeRequests
 from cephtui.sessions import store
 from cephtui.sessions.store import cannot_write
 from cephtui.sessions.writer import SessionWriter
+from cephtui.targets import target_kind
 from cephtui.targets.base import Target
 
 if TYPE_CHECKING:
@@ -171,6 +172,10 @@ class Runner:
             self._thread.call_soon(partial(self._stop, for_good=True))
         return self._tidied
 
+    def put_back(self) -> Future[None]:
+        """Put back what was changed in a cluster for the length of a study."""
+        return self._thread.call(self._put_back())
+
     @property
     def to_be_removed(self) -> tuple[tuple[str, str], ...]:
         """Nodes and parts of all that is still to be removed."""
@@ -231,6 +236,13 @@ class Runner:
             session = SessionWriter.open(self._root, self._session_name)
             self._bench = Bench(session, self._inboxes.publish, self._stall_seconds, problems=self._problems)
         return self._bench
+
+    async def _put_back(self) -> None:
+        if self._bench and not self._abandoned:
+            kinds = {key: target_kind(key[1]) for key in self._bench.created}
+            await self.cleanup.remove_created(
+                self._bench, [key for key, kind in kinds.items() if kind and kind.ends_with_study]
+            )
 
     def _stop(self, *, for_good: bool = False) -> None:
         if self._current:

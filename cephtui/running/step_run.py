@@ -7,6 +7,7 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,7 @@ from cephtui.running.follow import NodeTask
 from cephtui.running.new_pool import provide, with_space
 from cephtui.running.node_run import NodeRun
 from cephtui.running.outcomes import begin_run, mtus_apart, once_each, with_the_pool, worst
+from cephtui.running.quieting import hold_back
 from cephtui.running.recorder import Recorder, StopRequest
 from cephtui.running.slowest import slowest_operations
 from cephtui.running.together import Together
@@ -112,7 +114,9 @@ async def execute(bench: Bench, plan: Plan, step: Step, target: Target, shells: 
     async with monitored(work.shell, before, recorder, stop):
         dropped = await _prepare(work)
         environment = await _with_images(before, nodes[0])
-        environment = environment and environment.model_copy(update={"osd_caches_dropped": dropped.number})
+        environment = environment and environment.model_copy(
+            update={"osd_caches_dropped": dropped.number, "quiet": plan.quiet}
+        )
         await _measure(work)
     await _explain(work.shell, before, nodes)
     slowest = await _slowest(work)
@@ -145,12 +149,14 @@ async def _admit(work: _StepRun) -> tuple[Preflight, dict[str, NodeEnvironment]]
     if work.target.new_pool:  # it is not made for what is refused anyway
         await _inspect(work)
     unmade = None if nodes[0].outcome else await provide(work.bench, work.target, work.shell, work.stop)
+    unmade = unmade or await _hold_back(work)
     before = Preflight(unmade) if unmade else await _preflight(work)
     busy = pool_guards.guard_busy_pool(
         plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool
     )
     caches = pool_guards.guard_osd_caches(work.target.pool, drops=plan.drop_caches, agreed=plan.drop_agreed)
-    refusal = before.refusal or busy or caches
+    quiet = pool_guards.guard_quiet(plan.quiet, agreed=plan.quiet_agreed)
+    refusal = before.refusal or busy or caches or quiet
     lacking, companion_nodes = await inspect_others([step], work.shells)
     if why := refusal.text if refusal else lacking:
         for node in nodes:
@@ -158,6 +164,14 @@ async def _admit(work: _StepRun) -> tuple[Preflight, dict[str, NodeEnvironment]]
     if not work.target.new_pool:
         await _inspect(work)
     return before, companion_nodes
+
+
+async def _hold_back(work: _StepRun) -> Refusal | None:
+    """Hold back what the cluster of the step does by itself, where the user has agreed to that; why it can't be."""
+    demand = work.tested.demand(work.step, 0)
+    if not work.plan.quiet_agreed or not demand.has_cluster:
+        return None
+    return await hold_back(work.bench, work.shell, work.plan.quiet, work.stop)
 
 
 async def _inspect(work: _StepRun) -> None:
@@ -216,7 +230,8 @@ def ceph_shell(plan: Plan, shells: Shells) -> NodeShell:
 async def _preflight(work: _StepRun) -> Preflight:
     """The cluster before the step, after waiting for what passes: PGs that peer, space that is not free yet."""
     step = work.step.with_unfilled({part: prefilled.bytes for part, prefilled in work.bench.prefilled.items()})
-    demand, root = work.tested.demand(step, new_bytes([step])), work.bench.session.directory.parent
+    demand = replace(work.tested.demand(step, new_bytes([step])), quiet=work.plan.quiet)
+    root = work.bench.session.directory.parent
     announced = set[str]()
 
     async def pause(waits_for: str) -> bool:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from cephtui.ceph.pool_guards import guard_busy_pool, guard_osd_caches
+from cephtui.ceph.pool_guards import guard_busy_pool, guard_osd_caches, guard_quiet
 from cephtui.cluster import preflight
 from cephtui.cluster.reader import ClusterReader
 from cephtui.frozen import dataclass
@@ -115,7 +115,8 @@ async def plan_refusals(
     before = await own_use.check_cluster(ceph_shell(plan, shells), target.demand(step, added_bytes), root, pause)
     busy = guard_busy_pool(plan.pool_use, writes=step.writes, nodes=len(step.nodes), agreed=plan.shared_pool)
     drop = guard_osd_caches(target.pool, drops=plan.drop_caches, agreed=plan.drop_agreed)
-    refused = [refusal for refusal in (before.refusal, busy, drop) if refusal]
+    quiet = guard_quiet(plan.quiet, agreed=plan.quiet_agreed) if before.state else None
+    refused = [refusal for refusal in (before.refusal, busy, drop, quiet) if refusal]
     if before.state is None and before.refusal:
         return refused  # a cluster that does not serve does not answer further queries either
     lacking, _ = await inspect_others(plan.steps, shells)

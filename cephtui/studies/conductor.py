@@ -154,6 +154,7 @@ class Conductor:
             self._front.say(str(error))
         finally:
             await self._undo()
+            await asyncio.wrap_future(self._runner.put_back())
         return Ended(code, tuple(self._now), is_judged, frozenset(self._without))
 
     @property

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cephtui.models import Node
+from cephtui.models.plan import AS_USUAL, Manner
 from cephtui.models.study import CHECK, RUNS, Cell, SavedStudy
 from cephtui.ordering import Groups, cells_of, place, requests_of, volume_cell
 from cephtui.planning import Order
@@ -30,7 +31,7 @@ def new_study(
     values: Mapping[str, Any] | None = None,
     suite: Suite | None = None,
     order: Order | None = None,
-    drop_caches: bool = False,
+    manner: Manner = AS_USUAL,
     all_are_optional: bool = False,
 ) -> tuple[Study[Any], list[str]]:
     """Steps as a study of this kind, and what is left out of them, with the reason.
@@ -44,7 +45,8 @@ def new_study(
         suite=suite.name if suite else "",
         title=suite.file.title if suite else "",
         order=order or (suite.file.order if suite else None),
-        drop_caches=drop_caches,
+        drop_caches=manner.drop_caches,
+        quiet=manner.quiet,
         diagnosis=suite is not None and suite.file.diagnosis,
         cells=cells_of(placed, [node.name for node in nodes]),
     )
@@ -77,9 +79,7 @@ def presets_of(saved: SavedStudy, catalogue: Catalogue) -> dict[str, Preset]:
     return {preset.name: preset for preset in choose(catalogue, [cell.preset for cell in saved.cells])}
 
 
-def study_of_volumes(
-    preset: Preset, steps: Sequence[tuple[VolumeStep, Target, Node]], *, drop_caches: bool
-) -> Study[Any]:
+def study_of_volumes(preset: Preset, steps: Sequence[tuple[VolumeStep, Target, Node]], *, manner: Manner) -> Study[Any]:
     """Measurements of volumes, each from one node; raises OptionError."""
     for step, target, _ in steps:
         if step.jobs > 1 and target.creates_images:
@@ -89,7 +89,8 @@ def study_of_volumes(
         at=datetime.now(UTC),
         suite=preset.name,
         title=preset.file.title,
-        drop_caches=drop_caches,
+        drop_caches=manner.drop_caches,
+        quiet=manner.quiet,
         cells=tuple(volume_cell(step, target, node.name) for step, target, node in steps),
     )
     targets = {target.spec: target for _, target, _ in steps}

@@ -82,8 +82,7 @@ class Entry:
         repeats = {cell.repeats for cell in saved.cells}
         times = [f"{max(repeats)} times"] if len(repeats) == 1 and max(repeats) > 1 else []
         order = [f"order {saved.order}"] if saved.order else []
-        drops = ["caches dropped"] if saved.drop_caches else []
-        return ", ".join([*kind, *title, *options, *times, *order, *drops, *self._rest])
+        return ", ".join([*kind, *title, *options, *times, *order, *saved.manner.texts, *self._rest])
 
     @property
     def _rest(self) -> list[str]:

@@ -154,8 +154,8 @@ class Runs(Study[NoGoal]):
 def in_turns(first: Study[Any], second: Study[Any]) -> Runs | None:
     """Both as one study in the order A B B A; None where there is nothing to take turns with."""
     cells = (*first.saved.cells, *second.saved.cells)
-    drops = first.saved.drop_caches
-    if second.saved.drop_caches != drops or max(cell.repeats for cell in cells) < 2:
+    manner = first.saved.manner
+    if second.saved.manner != manner or max(cell.repeats for cell in cells) < 2:
         return None
     saved = first.saved.model_copy(update={"order": "abba", "cells": cells})
     requests = (*first.requests, *second.requests)
@@ -164,4 +164,4 @@ def in_turns(first: Study[Any], second: Study[Any]) -> Runs | None:
     nodes = {node.name: node for request in requests for node in request.nodes}
     ceph_node = first.requests[0].ceph_node
     requests_of_both = requests_of(saved, presets, targets, nodes)
-    return Runs(saved, [replace(request, ceph_node=ceph_node, drop_caches=drops) for request in requests_of_both])
+    return Runs(saved, [replace(request, ceph_node=ceph_node, manner=manner) for request in requests_of_both])

@@ -88,7 +88,13 @@ KINDS: Mapping[str, Callable[[], TargetKind]] = {
 """A function for each kind of target, by its scheme."""
 
 
-LEFTOVERS: Mapping[str, Callable[[], TargetKind]] = {AccessKind.scheme: AccessKind}
+def _quiet() -> TargetKind:
+    from cephtui.targets.quiet import QuietKind
+
+    return QuietKind()
+
+
+LEFTOVERS: Mapping[str, Callable[[], TargetKind]] = {AccessKind.scheme: AccessKind, "quiet": _quiet}
 """The kinds of parts that are in no target and have to be removed as parts of targets are."""
 
 

@@ -308,6 +308,8 @@ class TargetKind(ABC):
     A killed client keeps it in use for a while.
     """
 
+    ends_with_study: ClassVar[bool] = False
+    """Whether it is put back at the end of each study, and not of the console session."""
     secrets: ClassVar[tuple[str, ...]] = ()
     """Names of the secrets that a removal may need."""
     holds_parts: ClassVar[bool] = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from cephtui.ceph.pools import OsdMap
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader
 from cephtui.nodes.shell import Shell
@@ -26,6 +27,8 @@ async def remove_part(shell: Shell, undo: Undo) -> Removed:
     removed = await kind.remove(shell, name, undo.owner)
     if removed.status != "absent":
         return removed
+    if kind.ends_with_study:
+        return await _absent_setting(shell, undo)
     if not kind.in_pool:
         return _absent_file(name, undo.mount, removed.text)
     pool, _, part = name.partition("/")
@@ -49,15 +52,30 @@ def _absent_file(path: str, before: str | None, now: str) -> Removed:
     )
 
 
-async def _name_now(shell: Shell, pool: str, undo: Undo) -> str | None:
-    """The name that the pool of a part has now; None where the pool does not exist any more.
+async def _absent_setting(shell: Shell, undo: Undo) -> Removed:
+    """What the cluster does not know of is put back already, unless another cluster answers."""
+    try:
+        await _osd_map_of(shell, undo)
+    except ClusterError as error:
+        return Removed("failed", str(error))
+    return Removed("done")
 
-    Without its id it is known by its name. Raises ClusterError, also where another cluster answers.
-    """
+
+async def _osd_map_of(shell: Shell, undo: Undo) -> OsdMap:
+    """The pools of the cluster that a part is in; raises ClusterError, also where another cluster answers."""
     osd_map = await ClusterReader(shell).ask(reader.OSD_MAP)
     if undo.cluster and osd_map.fsid != undo.cluster:
         problem = f"the cluster that answers is {osd_map.fsid or 'unknown'}, it was made in {undo.cluster}"
         raise ClusterError(problem, "start cephtui with the right --ceph-conf and --ceph-keyring")
+    return osd_map
+
+
+async def _name_now(shell: Shell, pool: str, undo: Undo) -> str | None:
+    """The name that the pool of a part has now; None where the pool does not exist any more.
+
+    Without its id it is known by its name. Raises ClusterError.
+    """
+    osd_map = await _osd_map_of(shell, undo)
     if undo.pool_id is None:
         return pool if pool in osd_map.pools else None
     return next((other.name for other in osd_map.pools.values() if other.id == undo.pool_id), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -149,6 +150,15 @@ class NoRunner:
     """Nothing is prefilled, and there is no session yet."""
 
     directory = None
+
+    def __init__(self) -> None:
+        self.put_back_times = 0
+
+    def put_back(self) -> Future[None]:
+        self.put_back_times += 1
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
 
     def prefilled(self) -> dict[tuple[str, str], int]:
         return {}

@@ -25,9 +25,10 @@ from cephtui.cli.errors import Refused
 from cephtui.cli.judging import left_out_names
 from cephtui.cli.options import CheckQuestion, Measuring
 from cephtui.cli.saved import find_run
-from cephtui.cli.work import NamedSteps, Work, check_caches, measure, new_work, resumed, study_of_steps
+from cephtui.cli.work import NamedSteps, Work, check_manner, measure, new_work, resumed, study_of_steps
 from cephtui.frozen import dataclass
 from cephtui.models import Run
+from cephtui.models.plan import Manner
 from cephtui.models.study import CHECK
 from cephtui.models.verdict import JUDGED_RUNS
 from cephtui.presets import Preset, PresetFile, SeveralValuesError
@@ -165,7 +166,7 @@ def _of_before(check: CheckOptions, ordered: NamedSteps, against: str, options: 
             f"{directory.name}/{number} has {counting} run{'s' * (counting != 1)} that count{'s' * (counting == 1)}: "
             f"{JUDGED_RUNS} are needed before for a verdict: measure with cephtui run PRESET --repeat {BEFORE_RUNS}"
         )
-    check_caches(drops_caches(run), options.drop_caches)
+    check_manner(Manner(drops_caches(run), options.quiet), options.manner)
     where = options.where
     nodes = chosen_nodes(where if where.names else replace(where, names=tuple(node_names(run))))
     if not ordered.targets and not is_scratch(run.target):

@@ -53,7 +53,7 @@ def measure_volumes(
             for place in _places(named, options, stack)
         ]
         steps = _steps(places, preset, (1, *jobs), repeat or 1, overrides)
-        study = study_of_volumes(preset, steps, drop_caches=options.drop_caches)
+        study = study_of_volumes(preset, steps, manner=options.manner)
         for request in study.requests:
             plan_of(request)
         return Work(study)

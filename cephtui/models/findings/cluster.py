@@ -211,7 +211,7 @@ SCRUB = FindingKind(
     "scrub", "limits", "cluster", "scrub", _course(_scrub),
     slows=True,
     why="A scrub reads from the same disks; a deep scrub reads all data.",
-    cure=_kept(*_NO_SCRUBS),
+    cure="measure both sides with --quiet-cluster: noscrub and nodeep-scrub are set until the end, scrubs waited for",
     source=f"{_DOCS}/configuration/osd-config-ref/#scrubbing",
 )  # fmt: skip
 SNAPTRIM = FindingKind(

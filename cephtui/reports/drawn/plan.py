@@ -13,6 +13,10 @@ from cephtui.models.plan import alike_steps, bound_of_all
 from cephtui.presets import choice_text
 from cephtui.reports.words.text import conditions, joined, short_command
 
+HOLDS_BACK = {
+    "scrubs": "until the end: noscrub and nodeep-scrub set",
+    "all": "until the end: noscrub and nodeep-scrub set, the balancer and the PG autoscaler of all pools off",
+}
 DROPS_CACHES = "drops the page cache of the nodes and, of a target in a pool, the caches of all OSDs"
 _ORDERED_MOST = 24
 """Steps whose order is shown."""
@@ -47,6 +51,7 @@ def _before(plans: Sequence[Plan]) -> list[Text]:
     lines = [Text(f"pool {use.pool}: {use.text}") for use in uses]
     if any(plan.drop_caches for plan in plans):
         lines.append(Text(f"before each run: {DROPS_CACHES}"))
+    lines += [Text(HOLDS_BACK[quiet]) for quiet in sorted({plan.quiet for plan in plans if plan.quiet})]
     return lines
 
 

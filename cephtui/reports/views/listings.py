@@ -205,7 +205,7 @@ def leftovers_blocks(leftovers: Sequence[tuple[Path, Undo]], nodes: Mapping[str,
         else:
             how = way.unusable or describe(way.listed)
             reached.append((one_line(way.listed.name), how, "only in its undo list: needs consent"))
-    yield Table(columns(("node", "reached", ""), "lll"), tuple(reached))
+    yield Table(columns(("node", "reached", ""), "lll"), tuple(dict.fromkeys(reached)))
 
 
 # ---------------------------------------------------------------------------------------------- what was imported

@@ -40,6 +40,7 @@ def head_line(runs: Sequence[Run], *, ascii_only: bool = False) -> str:
         _versions(runs, _health_in_short),
         by_run(runs, _target_in_short),
         by_run(runs, lambda run: "caches dropped" if any(_page_caches(run)) else ""),
+        by_run(runs, lambda run: "quiet cluster" if run.cluster and run.cluster.quiet else ""),
         by_run(runs, lambda run: "imported" if run.imported_from else ""),
     ]
     return (" | " if ascii_only else " · ").join(filter(None, parts))

@@ -66,5 +66,5 @@ def _is_of(study: Check, site: Site) -> bool:
     """One scratch file is like another."""
     cell = study.saved.cells[0]
     same = cell.target == site.target.spec or (is_scratch(cell.target) and is_scratch(site.target.spec))
-    same = same and study.saved.drop_caches == site.drop_caches and not study.goal.is_commanded
+    same = same and study.saved.manner == site.manner and not study.goal.is_commanded
     return same and cell.nodes == tuple(node.name for node in site.nodes)

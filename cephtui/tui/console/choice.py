@@ -165,7 +165,7 @@ class Choice:
             edits.repeats,
             ceph_node=self.ceph_node.name if self._start.ceph_node else None,
             order=edits.order_of(preset),
-            drop_caches=edits.drop_caches,
+            manner=edits.manner,
             versions=self.nodes.versions,
         )
         with contextlib.suppress(OptionError):  # then its plan says so
@@ -206,7 +206,7 @@ class Choice:
             self._start.owner_id,
             self.find,
             self.ceph_node.name if self._start.ceph_node else None,
-            self.edits.drop_caches,
+            self.edits.manner,
             self.nodes.versions,
         )
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 
 from cephtui.frozen import dataclass
+from cephtui.models.plan import AS_USUAL, Manner
 from cephtui.planning import Order
 from cephtui.presets import Choice, Preset, choice_text, parse_choice
 
@@ -23,8 +24,7 @@ class Edits:
     repeats: int = 1
     order: Order | None = None
     """How the values of a sweep take turns."""
-    drop_caches: bool = False
-    """Whether caches are dropped before each run."""
+    manner: Manner = AS_USUAL
 
     def of(self, preset: Preset) -> dict[str, str]:
         """What differs from a preset, by option."""

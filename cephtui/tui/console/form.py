@@ -15,7 +15,8 @@ from textual.widgets import Input, Label, Static
 
 from cephtui import units
 from cephtui.models import Plan, RadosPlace
-from cephtui.models.base import REPEATS_MOST
+from cephtui.models.base import REPEATS_MOST, Quiet
+from cephtui.models.plan import Manner
 from cephtui.planning import Order
 from cephtui.presets import Preset, choice_text, combinations
 from cephtui.tools.base import OptionError, OptionField
@@ -31,7 +32,10 @@ ORDER = OptionField(
 )
 _CACHES_ABOUT = "before each run, of the nodes and of all OSDs: slows all their clients"
 DROP_CACHES = OptionField("drop-caches", "yes or no", "no", _CACHES_ABOUT, "drop-caches")
-_YES_OR_NO: Mapping[str, bool] = {"": False, "no": False, "yes": True}
+_QUIET_ABOUT = "noscrub and nodeep-scrub for the study; all: balancer and PG autoscaler off too; put back at its end"
+QUIET = OptionField("quiet-cluster", "yes, all or no", "no", _QUIET_ABOUT, "quiet-cluster")
+_DROPS: Mapping[str, bool] = {"": False, "no": False, "yes": True}
+_QUIETS: Mapping[str, Quiet] = {"": "", "no": "", "yes": "scrubs", "all": "all"}
 UNSET = "not set"
 COLUMNS = 2
 Direction = Literal["up", "down", "left", "right"]
@@ -65,7 +69,7 @@ class Field(Input):
         parts = [f"{option.name}: {option.allowed}", option.about]
         if option.name == COMMON:
             parts.append("for all presets")
-        elif option not in (REPEATS, ORDER, DROP_CACHES) and option.allowed != "true or false":
+        elif option not in (REPEATS, ORDER, DROP_CACHES, QUIET) and option.allowed != "true or false":
             parts.append(f"{'1,4,16' if option.allowed[0].isdigit() else 'a,b,c'}: one run per value")
         return "; ".join(filter(None, parts))
 
@@ -103,7 +107,8 @@ def fields_of(preset: Preset, edits: Edits) -> list[Field]:
         fields.append(Field(option, changes.get(option.name, text), text))
     main = [field for field in fields if field.option.title]
     repeated = [Field(REPEATS, str(edits.repeats), "1"), Field(ORDER, edits.order or "", "")]
-    repeated.append(Tick(DROP_CACHES, "yes" if edits.drop_caches else "", ""))
+    repeated.append(Tick(DROP_CACHES, "yes" if edits.manner.drop_caches else "", ""))
+    repeated.append(Tick(QUIET, {"": "", "scrubs": "yes", "all": "all"}[edits.manner.quiet], ""))
     return [*main, *repeated, *(field for field in fields if not field.option.title)]
 
 
@@ -130,12 +135,12 @@ def parse_order(text: str) -> Order | None:
     return ORDERS[order]
 
 
-def parse_yes(text: str) -> bool:
+def _choice(option: OptionField, choices: Mapping[str, T], text: str) -> T:
     """Raises OptionError."""
     word = text.strip().lower()
-    if word not in _YES_OR_NO:
-        raise OptionError(DROP_CACHES.name, f"expected {DROP_CACHES.allowed}, got {text!r}")
-    return _YES_OR_NO[word]
+    if word not in choices:
+        raise OptionError(option.name, f"expected {option.allowed}, got {text!r}")
+    return choices[word]
 
 
 def _in_command(plan: Plan, option: str) -> str:
@@ -257,8 +262,11 @@ class FormScreen(Dialog[Edits | None]):
         edits = replace(
             self._edits,
             repeats=parse_repeats(texts.pop(REPEATS.name)),
-            order=parse_order(texts.pop(ORDER.name)),
-            drop_caches=parse_yes(texts.pop(DROP_CACHES.name)),
+            order=_choice(ORDER, ORDERS, texts.pop(ORDER.name)),
+            manner=Manner(
+                _choice(DROP_CACHES, _DROPS, texts.pop(DROP_CACHES.name)),
+                _choice(QUIET, _QUIETS, texts.pop(QUIET.name)),
+            ),
         )
         return edits.edited(self._preset, texts)
 

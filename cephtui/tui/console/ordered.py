@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cephtui.ceph.qos import Limits
 from cephtui.frozen import dataclass
 from cephtui.models import Node
+from cephtui.models.plan import AS_USUAL, Manner
 from cephtui.models.study import RUNS, Cell, SavedStudy
 from cephtui.ordering import Groups, once, usable_targets
 from cephtui.planning import Order
@@ -38,7 +39,7 @@ class Site:
     find: Callable[[str], Sequence[Node]] = lambda name: ()
     """The nodes of a name, for a target that is one; raises TargetError where it is none."""
     ceph_node: str | None = None
-    drop_caches: bool = False
+    manner: Manner = AS_USUAL
     versions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
@@ -52,7 +53,7 @@ class Site:
     def at(self, study: Study[Any]) -> Study[Any]:
         """A study as it is measured there."""
         return study.with_requests(
-            replace(request, ceph_node=self.ceph_node, drop_caches=self.drop_caches, versions=self.versions)
+            replace(request, ceph_node=self.ceph_node, manner=self.manner, versions=self.versions)
             for request in study.requests
         )
 
@@ -66,9 +67,7 @@ def study_of_presets(
     values: Mapping[str, Any] | None = None,
 ) -> Study[Any]:
     """A study of this kind; ``values`` are those of its options. Raises OptionError and ValueError."""
-    study, _ = new_study(
-        steps, [site.targets], site.nodes, kind=kind, values=values, order=order, drop_caches=site.drop_caches
-    )
+    study, _ = new_study(steps, [site.targets], site.nodes, kind=kind, values=values, order=order, manner=site.manner)
     return site.at(study)
 
 
@@ -85,9 +84,7 @@ def study_of_suite(
     chosen = site.targets
     needed = [] if len(chosen) > 1 else _needed(steps, [chosen[0], *_beside(chosen[0], site.owner_id)])
     groups: Groups = [[target] for target in needed] or [chosen]
-    study, _ = new_study(
-        steps, groups, site.nodes, suite=suite, order=order, drop_caches=site.drop_caches, all_are_optional=True
-    )
+    study, _ = new_study(steps, groups, site.nodes, suite=suite, order=order, manner=site.manner, all_are_optional=True)
     used = {cell.step for cell in study.saved.cells}
     return site.at(study), tuple(dict.fromkeys(step.title for step in steps if step.title not in used))
 
@@ -104,7 +101,7 @@ def study_of_volume(
     (node,), target = site.nodes, site.targets[0]
     volume = Volume(target.spec, promised)
     steps = [(step, target, node) for number in jobs for step in steps_of(volume, preset, number, repeats, options)]
-    return site.at(study_of_volumes(preset, steps, drop_caches=site.drop_caches))
+    return site.at(study_of_volumes(preset, steps, manner=site.manner))
 
 
 def resumed_study(directory: Path, saved: SavedStudy, catalogue: Catalogue, site: Site) -> Study[Any]:
@@ -121,7 +118,7 @@ def resumed_study(directory: Path, saved: SavedStudy, catalogue: Catalogue, site
         target = parse_target(cell.target, owner_id=site.owner_id, data_pool=cell.data_pool)
         return target.expand(tuple(nodes.values()), site.find)[0]
 
-    there = replace(site, drop_caches=saved.drop_caches)
+    there = replace(site, manner=saved.manner)
     return there.at(study_of(directory, saved, catalogue, nodes, target_of))
 
 

@@ -108,8 +108,7 @@ def _differences(request: Request) -> str:
     """What differs from the preset, in words."""
     times = [f"{request.repeats} times"] if request.repeats > 1 else []
     order = [f"order {request.order}"] if request.order else []
-    drops = ["caches dropped"] if request.drop_caches else []
-    return ", ".join([*request.option_texts, *times, *order, *drops])
+    return ", ".join([*request.option_texts, *times, *order, *request.manner.texts])
 
 
 def preview_text(plan: Plan) -> Text:
@@ -133,6 +132,7 @@ def _notes(plan: Plan) -> list[str]:
         notes.append(above)
     if plan.drop_caches:
         notes.append("drops caches")
+    notes += ["holds scrubs back"] * bool(plan.quiet)
     if len(plan.steps) > 1:
         notes.append(f"then {len(plan.steps) - 1} more")
     return notes

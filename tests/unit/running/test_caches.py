@@ -14,10 +14,12 @@ import pytest
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conditions import differences, drops_caches
 from cephtui.ceph import commands_on_node
-from cephtui.ceph.pool_guards import guard_osd_caches
-from cephtui.cli.work import check_caches
+from cephtui.ceph.pool_guards import guard_osd_caches, guard_quiet
+from cephtui.cli.work import check_manner
 from cephtui.models import ClusterEnvironment, Node, NodeEnvironment, Plan, Run
+from cephtui.models.base import Quiet
 from cephtui.models.findings.data import CACHES
+from cephtui.models.plan import Manner
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.transport import Completed, TransportError
 from cephtui.nodes.vault import Vault
@@ -226,9 +228,32 @@ def test_the_osds_caches_need_consent_and_those_of_nodes_alone_do_not() -> None:
 
 @pytest.mark.parametrize(("before", "now", "word"), [(True, False, "give"), (False, True, "leave out")])
 def test_what_is_continued_has_its_caches_as_before(before: bool, now: bool, word: str) -> None:
-    check_caches(before, before)
+    check_manner(Manner(before), Manner(before))
     with pytest.raises(click.UsageError, match=f"{word} --drop-caches"):
-        check_caches(before, now)
+        check_manner(Manner(before), Manner(now))
+
+
+def test_what_is_continued_is_measured_in_a_cluster_as_quiet_as_before() -> None:
+    words: Mapping[Quiet, str] = {
+        "": "without holding scrubs back",
+        "scrubs": "with --quiet-cluster",
+        "all": "with --quiet-all",
+    }
+    for before, word in words.items():
+        check_manner(Manner(quiet=before), Manner(quiet=before))
+        with pytest.raises(click.UsageError, match=word):
+            check_manner(Manner(quiet=before), Manner(quiet="all" if before != "all" else ""))
+
+
+def test_holding_scrubs_back_needs_consent() -> None:
+    flags: Mapping[Quiet, str] = {"scrubs": "--quiet-cluster", "all": "--quiet-all"}
+    for quiet, flag in flags.items():
+        refusal = guard_quiet(quiet, agreed=False)
+        assert refusal is not None
+        assert (refusal.confirm, refusal.confirm_kind) == (quiet, "quiet-cluster")
+        assert flag in refusal.text
+        assert guard_quiet(quiet, agreed=True) is None
+    assert guard_quiet("", agreed=False) is None
 
 
 # ---------------------------------------------------------------------------------------------- conditions

@@ -65,6 +65,9 @@ class FakeRunner:
             return done(NodeState(node, question=self.questions.pop(0)))
         return done(NodeState(node, NodeEnvironment()))
 
+    def put_back(self) -> Future[None]:
+        return done(None)
+
     def resolve_access(self, target: Target, nodes: Sequence[Node]) -> Future[Target]:
         if self.missing and not self.vault.get(self.missing.service):
             failed: Future[Target] = Future()

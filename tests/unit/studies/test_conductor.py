@@ -56,6 +56,7 @@ class _Begun:
 
 class _OnASession(NoRunner):
     def __init__(self, directory: Path) -> None:
+        super().__init__()
         self.directory: Any = directory
 
     def begin_mark(self) -> _Begun:
@@ -66,8 +67,9 @@ def commands_on(directory: Path, noted: Sequence[Ran], runs: Sequence[Run], chec
     """What is run of a check that goes on."""
     append_lines(directory / CHANGES_FILE, noted)
     bed = Bed(lambda step, number: run_of(step, number, 1000.0), first=len(runs) + 1)
-    runner = cast("Runner", _OnASession(directory))
-    asyncio.run(Conductor(check, runner, bed, Commands("true", "true"), runs).conduct())
+    runner = _OnASession(directory)
+    asyncio.run(Conductor(check, cast("Runner", runner), bed, Commands("true", "true"), runs).conduct())
+    assert runner.put_back_times == 1  # what was held back for the study
     return [text.partition(":")[0] for text in bed.lines if text.startswith(("change:", "undo:"))]
 
 

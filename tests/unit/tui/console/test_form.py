@@ -17,6 +17,7 @@ from textual.widgets import Input, Static
 
 from cephtui import units
 from cephtui.models import Node, Plan
+from cephtui.models.plan import Manner
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Choice, Preset, choice_text, load_preset, parse_overrides
@@ -106,7 +107,7 @@ class Bare(CephtuiApp):
     def plan(self, edits: Edits, spec: str) -> Plan:
         target = parse_target(spec, owner_id=GUIDED)
         request = Request((self.preset,), (Node(name="local"),), target, edits.overrides(self.preset), edits.repeats)
-        return make_plan(replace(request, drop_caches=edits.drop_caches), new_batch)
+        return make_plan(replace(request, manner=edits.manner), new_batch)
 
 
 @contextlib.asynccontextmanager
@@ -142,7 +143,7 @@ async def opened(
 async def test_every_option_of_fio_has_a_field() -> None:
     async with bare() as (app, _):
         fields = values(app)
-    assert {*fields} == {*FioOptions.model_fields, "repeats", "order", "drop-caches"}
+    assert {*fields} == {*FioOptions.model_fields, "repeats", "order", "drop-caches", "quiet-cluster"}
     own = {option: choice_text(value) for option, value in preset("write-iops").file.options.items()}
     assert {option: fields[option] for option in own if option != "runtime"} == {
         option: value for option, value in own.items() if option != "runtime"
@@ -165,6 +166,7 @@ async def test_every_option_of_rados_bench_has_a_field(tmp_path: Path, golden: G
         "repeats",
         "order",
         "drop-caches",
+        "quiet-cluster",
     }
 
 
@@ -205,6 +207,7 @@ async def test_the_keys_go_round_all_fields_and_what_is_allowed_is_said_of_each(
             assert app.focused.id == fields[-1]
             await pilot.press("tab")
     assert fields[:7] == ["bs", "iodepth", "numjobs", "runtime", "repeats", "order", "drop-caches"]
+    assert fields[7] == "quiet-cluster"
     golden.same(hints["iodepth"])
     assert hints["runtime"].endswith("for all presets")
     golden.same(hints["ramp_time"].split("; ")[-2])
@@ -306,13 +309,27 @@ async def test_dropping_caches_is_ticked_with_space_and_part_of_what_is_kept() -
             await pilot.press("space")
             await pilot.pause()
             assert app.screen.query_one("#drop-caches", Input).value == value
-            assert app.edited.drop_caches is kept
+            assert app.edited.manner.drop_caches is kept
             assert said_below(app).endswith(", drops caches") is note
         await pilot.press("enter")
         await until(pilot, lambda: bool(app.results))
     assert app.results[0] is not None
-    assert app.results[0].drop_caches is True
+    assert app.results[0].manner == Manner(drop_caches=True)
     assert app.results[0].overrides(app.preset) == {"runtime": "20"}
+
+
+async def test_a_quiet_cluster_is_ticked_with_space_or_typed_where_it_is_all(golden: Golden) -> None:
+    async with bare() as (app, pilot):
+        app.screen.query_one("#quiet-cluster", Input).focus()
+        await pilot.press("space")
+        await pilot.pause()
+        assert app.edited.manner == Manner(quiet="scrubs")
+        golden.same(said_below(app).rpartition("#")[2])
+        await type_in(app, pilot, "quiet-cluster", "all")
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(app.results))
+    assert app.results[0] is not None
+    assert app.results[0].manner == Manner(quiet="all")
 
 
 async def test_an_order_that_has_no_effect_says_so(golden: Golden) -> None:
@@ -359,6 +376,7 @@ WRONG = [
     ("repeats", "1001"),
     ("order", "aabb"),
     ("drop-caches", "perhaps"),
+    ("quiet-cluster", "quite"),
 ]
 
 

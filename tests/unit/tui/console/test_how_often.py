@@ -13,6 +13,7 @@ from textual.widgets import Input, OptionList, Static
 
 from cephtui.ceph.qos import Limits
 from cephtui.models import Node
+from cephtui.models.plan import Manner
 from cephtui.models.study import Cell, CheckGoal
 from cephtui.ordering import plans_of
 from cephtui.running.node_requests import NodeRequests
@@ -132,13 +133,15 @@ def test_commands_are_no_part_of_what_is_saved() -> None:
 def test_of_a_volume_reads_writes_and_both_have_to_reach_what_is_promised(golden: Golden) -> None:
     (preset,) = packaged("provisioned")
     nodes = Node(name="pve1"), Node(name="pve2")
-    site = Site(parse_target("rbd:bench/disk", owner_id="0a1b2c3d"), nodes[:1], "0a1b2c3d", drop_caches=True)
+    site = Site(
+        parse_target("rbd:bench/disk", owner_id="0a1b2c3d"), nodes[:1], "0a1b2c3d", manner=Manner(drop_caches=True)
+    )
     promised = study_of_volume(preset, {"runtime": 90}, site, Limits(iops=8000.0), [1], 2)
     assert [(cell.options["rw"], cell.expect, cell.repeats) for cell in promised.saved.cells] == [
         (rw, ("iops>=8000",), 2) for rw in ("randread", "randwrite", "randrw")
     ]
     assert all(cell.volume and cell.volume.name == "rbd:bench/disk" for cell in promised.saved.cells)
-    assert {request.drop_caches for request in promised.requests} == {True}
+    assert {request.manner for request in promised.requests} == {Manner(drop_caches=True)}
     entry = Entry(promised).planned(plans_of)
     golden.same([entry.name, entry.text, Queue((entry,)).summary])
     with golden.raises(OptionError):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from cephtui.models import Node
+from cephtui.models.plan import AS_USUAL, Manner
 from cephtui.ordering import plans_of
 from cephtui.paths import packaged_suites_dir
 from cephtui.planning import new_batch
@@ -41,9 +42,9 @@ def suite(suites: Suites, name: str) -> Suite:
 
 
 def on(
-    suites: Suites, name: str, target: str, nodes: tuple[Node, ...] = ONE, *, drop_caches: bool = False
+    suites: Suites, name: str, target: str, nodes: tuple[Node, ...] = ONE, *, manner: Manner = AS_USUAL
 ) -> tuple[Study[Any], tuple[str, ...]]:
-    site = Site(parse_target(target, owner_id=new_batch()), nodes, new_batch(), drop_caches=drop_caches)
+    site = Site(parse_target(target, owner_id=new_batch()), nodes, new_batch(), manner=manner)
     return study_of_suite(suite(suites, name), site)
 
 
@@ -71,12 +72,13 @@ def test_what_is_optional_in_a_suite_is_so_in_the_console_and_nothing_else(suite
             assert {cell.step: cell.optional for cell in study.saved.cells}.items() <= optional.items()
 
 
-def test_caches_are_dropped_before_all_runs_of_a_suite_or_before_none(suites: Suites) -> None:
-    for drops in (True, False):
-        study, _ = on(suites, "quick", "rbd:bench", drop_caches=drops)
-        assert {request.drop_caches for request in study.requests} == {drops}
-        assert study.saved.drop_caches == drops
-        assert ("caches dropped" in Entry(study).text) is drops
+def test_all_runs_of_a_suite_are_measured_in_one_manner(suites: Suites) -> None:
+    for manner in (Manner(drop_caches=True), Manner(quiet="all"), AS_USUAL):
+        study, _ = on(suites, "quick", "rbd:bench", manner=manner)
+        assert {request.manner for request in study.requests} == {manner}
+        assert study.saved.manner == manner
+        assert ("caches dropped" in Entry(study).text) is manner.drop_caches
+        assert ("quiet cluster" in Entry(study).text) is bool(manner.quiet)
 
 
 def test_each_node_in_turn_and_all_at_once(suites: Suites) -> None:
