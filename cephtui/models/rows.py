@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, Field
 from cephtui.models.base import SCHEMA_VERSION, Line, Model, Name, NamesOf, OptionValue
 from cephtui.models.inventory import Disk, Nic, ToolRow
 from cephtui.models.nodes import NodeEnvironment
+from cephtui.models.results import Stages
 from cephtui.models.verdict import Answer
 
 
@@ -280,6 +281,8 @@ class MatrixCell(Model):
     """The numbers of its runs, however they ended."""
     findings: tuple[Name, ...] = ()
     """Codes of the findings that limit what the figure means."""
+    stages: Stages | None = Field(default=None, exclude_if=lambda stages: stages is None)
+    """Where its mean latency goes; left out where that is not known."""
     slower_fraction: float | None = None
     """How far the cell is below the median of its row, where it is clearly the slowest node there."""
     slowest_within: dict[Name, float] = Field(default_factory=dict)

@@ -186,6 +186,10 @@ class MachineUse(Model):
     nic_errors: dict[Name, int] = Field(default_factory=dict, exclude_if=lambda counts: not counts)
     disk_busy_ratio: dict[Name, Amount] = Field(default_factory=dict, exclude_if=lambda ratios: not ratios)
     """The share of the time in which a disk had something to do."""
+    round_trips_seconds: Annotated[dict[Name, Amount], NamesOf("address")] = Field(
+        default_factory=dict, exclude_if=lambda trips: not trips
+    )
+    """The shortest round trip of a segment to each address of OSDs; known twice a minute, where the node has ``ss``."""
     clock_offset_seconds: float | None = _IF_KNOWN
     """How far the clock was ahead of the console's."""
     clock_step_seconds: float | None = _IF_KNOWN

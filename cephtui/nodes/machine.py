@@ -51,11 +51,13 @@ class _Moment:
     """Bytes, packets, errors and drops: of what came in, then of what went out."""
     disks: Mapping[str, Counts] = field(default_factory=dict)
     """Milliseconds with something to do."""
+    trips: Mapping[str, Counts] = field(default_factory=dict)
+    """Microseconds of the shortest round trip to each address of OSDs."""
     errors: tuple[str, ...] = ()
 
 
 _LENGTHS = {"cpus": 1, "cpu": 8, "run": 1, "own": 2, "ceph": 2, "watch": 2, "others": 2, "heat": 2, "nic": 8, "disk": 1}
-_LENGTHS |= {"memory": 2, "quota": 2, "waited": 2, "cgroups": 1, "tcp": 2, "needless": 1, "order": 2}
+_LENGTHS |= {"trip": 1, "memory": 2, "quota": 2, "waited": 2, "cgroups": 1, "tcp": 2, "needless": 1, "order": 2}
 """How many numbers each group has at least."""
 
 _AT_ENDS = ("heat", "quota")
@@ -64,7 +66,7 @@ _AT_ENDS = ("heat", "quota")
 def _moment_of(record: bytes) -> _Moment | None:
     """The moment of a record; None where the record does not have its time. What can't be read is left out."""
     groups: dict[str, Counts] = {}
-    things: dict[str, dict[str, Counts]] = {"nic": {}, "disk": {}}
+    things: dict[str, dict[str, Counts]] = {"nic": {}, "disk": {}, "trip": {}}
     times, errors = None, list[str]()
     for text in record.decode("utf-8", "replace").split("\x1f"):
         name, _, rest = text.partition(" ")
@@ -80,8 +82,9 @@ def _moment_of(record: bytes) -> _Moment | None:
     if times is None:
         return None
     kept = {name: counts for name, counts in groups.items() if counts}
-    nics, disks = ({name: counts for name, counts in things[kind].items() if counts} for kind in ("nic", "disk"))
-    return _Moment(*times, kept, nics, disks, tuple(reversed(errors)))
+    of_things = ({name: counts for name, counts in counted.items() if counts} for counted in things.values())
+    nics, disks, trips = of_things
+    return _Moment(*times, kept, nics, disks, trips, tuple(reversed(errors)))
 
 
 def _times(words: Sequence[str]) -> tuple[float, float] | None:
@@ -198,8 +201,14 @@ def _use(before: _Moment, now: _Moment, seconds: float, disks: dict[str, float])
         nic_drops={name: drops for name, grown in nics.items() if (drops := grown[3] + grown[7])},
         nic_errors={name: errors for name, grown in nics.items() if (errors := grown[2] + grown[6])},
         disk_busy_ratio=disks,
+        round_trips_seconds={_address(peer): trip[0] / 1e6 for peer, trip in now.trips.items()},
         **_cpu_ratios(before, now),
     )
+
+
+def _address(peer: str) -> str:
+    """An address as it is written elsewhere; ss puts those of IPv6 into brackets, and IPv4 may be written as IPv6."""
+    return peer.strip("[]").removeprefix("::ffff:")
 
 
 def _cpu_ratios(before: _Moment, now: _Moment) -> dict[str, float]:

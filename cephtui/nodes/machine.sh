@@ -2,7 +2,8 @@
 #
 # From the begin of the command to its end there is a line each second on descriptor 4, in one write of less than 4 KiB.
 # Behind a mark with the run's token, which no tool prints, it has groups of words, with a control character before each
-# (nodes/machine.py). A group of what is missing or can't be read is left out. Nothing is forked in between.
+# (nodes/machine.py). A group of what is missing or can't be read is left out. Nothing is forked in between but ss, twice a
+# minute.
 declare -A disks=()
 cpus=0 disordered=0 needless=0 swap=-1 nics=' ' ceph='' log_end='' gone='' turn=0 family=()
 cgroups=/sys/fs/cgroup
@@ -165,6 +166,20 @@ errors_of_log() {
     done
 }
 
+# the shortest round trip to each address of OSDs, in microseconds, of the connections to their usual ports
+round_trips() {
+    local line
+    while read -r line; do group "trip $line"; done < <(
+        ss -Htin state established '( dport >= 6800 and dport <= 7568 )' | awk '
+            /^[^ \t]/ { peer = $4; sub(/:[0-9]+$/, "", peer) }
+            match($0, / minrtt:[0-9.]+/) {
+                trip = substr($0, RSTART + 8, RLENGTH - 8)
+                if (!(peer in least) || trip < least[peer]) least[peer] = trip + 0
+            }
+            END { for (peer in least) printf "%s %d\n", peer, 1000 * least[peer] + 0.5 }'
+    )
+}
+
 # the groups of a moment; those of disks only where they have been busy since the last
 moment() {
     local line lines=() name received now=${EPOCHREALTIME-}
@@ -203,6 +218,7 @@ moment() {
         set -- $line
         [ "${disks[$3]-${13}}" = "${13}" ] || { disks[$3]=${13}; group "disk $3 ${13}"; }
     done
+    [ $((turn % 30)) -ne 4 ] || round_trips
 }
 
 # for the process that is the command; TERM ends it, after a last line

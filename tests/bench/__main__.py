@@ -24,6 +24,7 @@ from tests.bench import (
     order,
     precedence,
     saved,
+    stages,
     stall,
     start,
     statistics,
@@ -50,9 +51,10 @@ _MEASURES = {
     "stall": "the run while the terminal takes no output",
     "honest": "findings that are invented, and lies that are caught",
     "why": "faults that `cephtui why` names first, and causes of healthy labs",
+    "stages": "whether a delay shows in the stage of the latency in which it is",
     "statistics": "what the texts promise of runs, by simulation",
 }
-_LONG = ("honest", "why")
+_LONG = ("honest", "why", "stages")
 """Measures that take half an hour or more: only where they are named."""
 _WITHOUT_LAB: dict[str, Callable[[Path, Say], Iterator[Row]]] = {
     "launch": launch.rows,
@@ -132,6 +134,8 @@ class _Bench:
             yield from honest.rows(self._of_honest, say)
         elif name == "why":
             yield from why.rows(root, say, self._of_honest.release)
+        elif name == "stages":
+            yield from stages.rows(root, say, self._of_honest.release)
         elif name == "order":
             yield from order.rows(self._lab(), root, say)
         else:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
-import signal
-import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
@@ -19,6 +15,7 @@ from tests.bench.honest import provoking
 from tests.bench.honest.rows import slow_lab
 from tests.bench.honest.scene import NotProvoked
 from tests.bench.table import Row, at_least, at_most, row
+from tests.bench.tracing import slow_calls
 from tests.end_to_end.sandbox import Sandbox
 from tests.lab import Lab
 from tests.lab.cluster import OSDS
@@ -30,7 +27,7 @@ _HEALTHY = 3
 _OSD = 1
 _CPU_GROUP = Path("/sys/fs/cgroup/cpu/cephtui-why")
 _PERIOD_US, _QUOTA_US = 100_000, 3_000
-_COMMIT_US = 6_000
+_COMMIT_SECONDS = 0.006
 Say = Callable[[str], None]
 Target = AbstractContextManager[str]
 
@@ -64,20 +61,9 @@ def _with(*faults: Callable[[Lab], AbstractContextManager[Any]]) -> Callable[[La
 
 @contextmanager
 def slow_commits(lab: Lab) -> Iterator[None]:
-    """What one OSD writes to its disk takes longer; raises NotProvoked without strace."""
-    if not shutil.which("strace"):
-        raise NotProvoked("strace is not installed")
-    pid = str(provoking.osd_pids(lab)[_OSD])
-    delay = ("-e", "trace=io_submit", "-e", f"inject=io_submit:delay_enter={_COMMIT_US}")
-    command = ["strace", "-f", "-q", "-o", "/dev/null", *delay, "-p", pid]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as tracer:
-        try:
-            time.sleep(1)
-            if tracer.poll() is not None and tracer.stderr:
-                raise NotProvoked(tracer.stderr.read().decode().strip())
-            yield
-        finally:
-            tracer.send_signal(signal.SIGTERM)
+    """What one OSD writes to its disk takes longer."""
+    with slow_calls(provoking.osd_pids(lab)[_OSD], "io_submit", _COMMIT_SECONDS):
+        yield
 
 
 @contextmanager
@@ -178,6 +164,8 @@ def _held_back(lab: Lab) -> Iterator[None]:
 _ALL = ("lab",)
 _link = partial(provoking.sends_at_most, machines=["lab2"], rate="300mbit")
 _lossy = partial(provoking.loses_packets, machine="lab1")
+_far = partial(provoking.slow_cable, machine="lab1", seconds=0.002)
+_far_and_lossy = partial(provoking.slow_cable, machine="lab1", seconds=0.002, lost=0.01)
 _loops = partial(provoking.busy_loops, node="lab1")
 _cap = partial(_option, name="osd_client_message_cap", value="4")
 FAULTS = (
@@ -186,6 +174,8 @@ FAULTS = (
     Fault("an OSD with little CPU", _with(little_cpu), ("slow-osd",)),
     Fault("a link of 300 Mbit/s", _with(_link), ("slow-link",), _ALL),
     Fault("a link that loses packets", _with(_lossy), ("retransmits", "nic-drops")),
+    Fault("a way of 2 ms to the OSDs", _with(_far), ("round-trip",)),
+    Fault("2 ms and 1 % lost", _with(_far_and_lossy), ("round-trip",), second=("retransmits", "disordered")),
     Fault("another MTU", _with(_other_mtu), ("mtu",), _ALL),
     Fault("the message cap", _with(_cap), ("message-cap",)),
     Fault("recovery", _with(_recovering), ("recovery", "pgs", "osd-out")),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 
 from cephtui.frozen import dataclass as frozen_dataclass
 from cephtui.models import Finding, MachineUse, NodeSample
@@ -23,6 +24,7 @@ from cephtui.models.findings.machine import (
     NIC_DROPS,
     NIC_ERRORS,
     RETRANSMITS,
+    ROUND_TRIP,
     STEAL,
     THROTTLED,
 )
@@ -45,6 +47,8 @@ _CARRIES = 0.1
 """An interface with a smaller part of all packets does not carry the run: what it loses is not the run's."""
 _THROTTLED_TIMES, _THROTTLED = 10, 0.01
 _OFF_SECONDS = 2.0
+_FAR_SECONDS, _FAR_MOST = 5e-4, 8
+"""A round trip between hosts of one place takes a fraction of that; and how many addresses are named."""
 _MEANS = (
     "cpu_busy_ratio",
     "cpu_steal_ratio",
@@ -240,6 +244,8 @@ class _Node:
     """The greatest of the clock, since an answer that takes longer makes it less."""
     steps: list[tuple[float, float]] = field(default_factory=list)
     """When the clock was set, and how far."""
+    trips: dict[str, float] = field(default_factory=dict)
+    """The shortest round trip to each address of OSDs."""
     end: MachineUse | None = None
     """The use with what is known at the end only."""
 
@@ -258,6 +264,8 @@ class Machines:
             node.offset_seconds = offset
         if use.clock_step_seconds is not None and len(node.steps) < _STRETCHES_MOST:
             node.steps.append((sample.elapsed_seconds, use.clock_step_seconds))
+        for address, trip in use.round_trips_seconds.items():
+            node.trips[address] = min(trip, node.trips.get(address, trip))
         if any(getattr(use, name) not in (None, ()) for name in _AT_THE_END):
             node.end = use
         if sample.phase == "run":
@@ -277,6 +285,7 @@ class Machines:
             update={
                 "clock_offset_seconds": node.offset_seconds,
                 "clock_step_seconds": sum(step for _, step in node.steps) if node.steps else None,
+                "round_trips_seconds": dict(node.trips),
                 **{name: getattr(end, name) for name in _AT_THE_END},
             }
         )
@@ -299,6 +308,7 @@ class Machines:
         for name, node in self._nodes.items():
             if node.measured:
                 yield from _client_cpu(name, node.measured)
+            yield from _round_trips(name, node.trips)
             if node.end and node.measured:
                 yield from _at_the_end(name, node.end, node.measured)
             if node.offset_seconds is not None and abs(node.offset_seconds) >= _OFF_SECONDS and not node.steps:
@@ -330,6 +340,21 @@ def _client_cpu(name: str, measured: Timed) -> Iterator[Finding]:
     is_own = own >= OWN * busy and (use.cpu_others_ratio or 0.0) < _TAKEN
     if measured.seconds >= LEAST_SECONDS and busy >= _FULL and is_own and (use.cpu_steal_ratio or 0.0) < _STEAL:
         yield CLIENT_CPU.found(node=name, busy_ratio=round(busy, 4), own_ratio=round(own, 4))
+
+
+def _round_trips(name: str, trips: Mapping[str, float]) -> Iterator[Finding]:
+    """A path to OSDs that takes long; the values have the mean of all paths, since I/Os are spread over the OSDs."""
+    far = sorted((address for address, trip in trips.items() if trip >= _FAR_SECONDS), key=lambda name: -trips[name])
+    near = [trip for address, trip in trips.items() if address not in far]
+    if far:
+        yield ROUND_TRIP.found(
+            node=name,
+            addresses=tuple(far[:_FAR_MOST]),
+            far=len(far),
+            seconds=trips[far[0]],
+            mean_seconds=fmean(trips.values()),
+            others=fmean(near) if near else None,
+        )
 
 
 def _at_the_end(name: str, end: MachineUse, measured: Timed) -> Iterator[Finding]:

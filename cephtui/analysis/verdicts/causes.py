@@ -76,6 +76,7 @@ _KINDS: tuple[tuple[Acts, tuple[FindingKind, ...]], ...] = (
     (Acts(("queue",), change=_default_capacity), (cluster.MCLOCK_CAPACITY,)),
     (Acts(_IN_OSDS), (cluster.SLOW_OSD, cluster.BUSY_OSD)),
     (_CLIENT, (cluster.MESSAGE_CAP,)),
+    (_CLIENT, (machine.ROUND_TRIP,)),
     (_LINKS, (client.MTU, client.SLOW_LINK)),
     (
         Acts(_ON_LINKS, together=True),

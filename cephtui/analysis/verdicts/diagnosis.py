@@ -18,7 +18,7 @@ from cephtui.models import Finding, Run
 from cephtui.models.findings.client import ONE_THREAD, SLOW_LINK
 from cephtui.models.findings.cluster import BUSY_OSD, MCLOCK_CAPACITY, MESSAGE_CAP, OSD_COUNTERS, SLOW_OSD
 from cephtui.models.findings.kind import FindingKind, Value, Values, finding_kind
-from cephtui.models.findings.machine import STEAL
+from cephtui.models.findings.machine import ROUND_TRIP, STEAL
 
 _MUCH = 0.2
 """A cause that costs so large a share of the latency comes before those of which only the work was seen."""
@@ -183,7 +183,7 @@ def _order(cause: Cause) -> tuple[int, float, int]:
     likely = list(CAUSES).index(cause.kind.code) if cause.kind.code in CAUSES else 0
     if cause.spoils:
         rank = 0
-    elif cause.sureness == "set-up" or cause.kind.level == "note":
+    elif cause.sureness == "set-up" or (cause.kind.level == "note" and cause.kind.code != ROUND_TRIP.code):
         rank = 4
     elif cause.sureness == "measured" or cause.kind.code == MESSAGE_CAP.code:
         rank = 1 if share >= _MUCH else 3
@@ -219,6 +219,9 @@ def _known_cost(part: Evidence, flow: Flow) -> float | None:
     if part.finding.code in (SLOW_OSD.code, BUSY_OSD.code):
         is_by_answers = "late" in values or "answer_seconds" in values
         return None if is_by_answers else excess_of_osds(part.run, flow, osds_in(values))
+    trip = values.get("mean_seconds") if part.finding.code == ROUND_TRIP.code else None
+    if isinstance(trip, float):  # of an I/O of that node; the others have findings of their own
+        return min(trip, part.run.stages[flow].outside_seconds) / max(1, len(part.run.nodes))
     ratio = values.get("ratio") if part.finding.code == STEAL.code else None
     # as many I/Os are in flight as before, and all of them take as much longer as the machine stands still
     return ratio * part.run.stages[flow].seconds if isinstance(ratio, float) else None

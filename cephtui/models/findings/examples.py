@@ -174,6 +174,10 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "memory-wanted": ({"node": "pve1", "ratio": 0.34, "pages": 12345},),
     "retransmits": ({"node": "pve1", "resent": 1234, "sent": 30000},),
     "disordered": ({"node": "pve1", "disordered": 1234, "received": 30000},),
+    "round-trip": (
+        {"node": "pve1", "addresses": ("10.0.0.5",), "far": 1, "seconds": 2.1e-3, "mean_seconds": 8e-4, "others": 1e-4},
+        {"node": "pve1", "addresses": ("10.0.0.5", "10.0.0.6"), "far": 3, "seconds": 2.1e-3, "mean_seconds": 2e-3},
+    ),
     "nic-drops": ({"node": "pve1", "nics": ("eth0", "eth1"), "number": 1200, "packets": 300000},),
     "nic-errors": ({"node": "pve1", "nics": ("eth0",), "number": 23, "packets": 0},),
     "throttled": ({"node": "pve1", "times": 12, "seconds": 4.0}, {"node": "pve1", "times": 12}),

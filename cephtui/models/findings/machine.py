@@ -87,6 +87,24 @@ DISORDERED = FindingKind(
 )  # fmt: skip
 
 
+def _round_trip(values: Values) -> str:
+    addresses = ", ".join(values["addresses"]) + (" and others" if values["far"] > len(values["addresses"]) else "")
+    others = worded(", to the other OSDs {others:latency}", values) if values.get("others") is not None else ""
+    took = worded("{seconds:latency} at least", values)
+    return f"{values['node']}: a packet to the OSDs on {addresses} and back took {took}{others}"
+
+
+ROUND_TRIP = FindingKind(
+    "round-trip", "note", "client", "long round trip", _round_trip,
+    label=says("{node} far from OSDs"),
+    slows=True,
+    why="Each I/O waits for at least one round trip to an OSD. Between hosts of one place a packet takes about 0.1 ms.",
+    cure="look at the path to that address: mtr; ethtool for the speed, ethtool -c for a NIC that reports packets "
+    "late; power saving of the CPUs; a VPN or a second site in between",
+    source="https://docs.ceph.com/en/latest/rados/configuration/network-config-ref/",
+)  # fmt: skip
+
+
 def _of_packets(values: Values) -> str:
     share = values["number"] / max(1, values["packets"])
     return f"{values['number']:,} packets" + (f" ({_percent(share)} of all)" if share < 1 else "")

@@ -8,7 +8,7 @@ from cephtui import units
 from cephtui.analysis.runs.stages import is_capped
 from cephtui.models import Finding, Run, Stages
 from cephtui.reports.blocks import Block, Cell, Column, Table, Text, words
-from cephtui.reports.words.stages import LAST_STAGE, commits_text, counted_text, named_stages
+from cephtui.reports.words.stages import LAST_STAGE, commits_text, counted_text, named_stages, round_trips_text
 
 _ABOUT = Text(
     "Where the latency goes: from the receipt of a message on the OSDs count the wait for a worker thread (queue), the "
@@ -32,7 +32,8 @@ def stage_blocks(runs: Mapping[str, Run]) -> tuple[Block, ...]:
     inside = (
         Text(commits_text(run.commits, name)) for name, run in runs.items() if run.commits and "write" in run.stages
     )
-    return Table(_heads(flows), tuple(rows)).filled, _ABOUT, *inside
+    trips = round_trips_text(run for run in runs.values() if run.stages)
+    return Table(_heads(flows), tuple(rows)).filled, _ABOUT, *inside, *([Text(trips)] if trips else [])
 
 
 def _heads(flows: Iterable[str]) -> tuple[Column, ...]:

@@ -17,7 +17,7 @@ from cephtui.models import Run
 from cephtui.models.ceilings import NEAR
 from cephtui.printable import listed
 from cephtui.reports.words.run import ceiling_lines
-from cephtui.reports.words.stages import named_stages, stage_name, stage_shares
+from cephtui.reports.words.stages import named_stages, shares_text, stage_name, stage_shares
 
 NOTHING = "Nothing stands out"
 SURE: Mapping[Sureness, str] = {
@@ -63,8 +63,7 @@ def _stages_text(run: Run, flow: Flow) -> str:
     stages = run.stages.get(flow)
     if stages is None:
         return ""
-    shares = stage_shares(named_stages(stages, flow, is_capped=is_capped(run.findings)))
-    return f", of it {', '.join(f'{100 * share:.0f} % {name}' for name, share in shares)}"
+    return f", of it {shares_text(stages, flow, is_capped=is_capped(run.findings))}"
 
 
 def conclusion_text(found: Diagnosis) -> str:

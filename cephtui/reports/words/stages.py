@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from cephtui import units
-from cephtui.models import Commits, Stages
+from cephtui.models import Commits, Run, Stages
 from cephtui.models.verdict import StageChange
+from cephtui.reports.words.text import joined
 
 _LEAST = 0.02
 """Stages of a smaller share are joined."""
@@ -39,6 +40,12 @@ def stage_shares(named: Mapping[str, float]) -> list[tuple[str, float]]:
     return [*named_shares, ("rest", rest)] if rest >= _LEAST / 4 else named_shares
 
 
+def shares_text(stages: Stages, flow: str, *, is_capped: bool = False) -> str:
+    """``67 % slowest copy, 29 % queue, 4 % rest``."""
+    shares = stage_shares(named_stages(stages, flow, is_capped=is_capped))
+    return ", ".join(f"{100 * share:.0f} % {name}" for name, share in shares)
+
+
 def moved_line(change: StageChange) -> str:
     """``write latency: slowest copy 9.10 ms -> 3.20 ms, the rest as before``: what differs, the most first."""
     flow = change.direction
@@ -67,6 +74,19 @@ def commits_text(commits: Commits, name: str = "") -> str:
     named = [f"{100 * share:.0f} % {text}" for text, share in shares.items() if share >= _LEAST]
     of_run = f"{name}: " if name else ""
     return f"{of_run}a commit of BlueStore took {units.latency(commits.commit_seconds)}: {', '.join(named)}"
+
+
+def round_trips_text(runs: Iterable[Run]) -> str:
+    """``a round trip to the OSDs takes 0.09 ms at least: pve1, pve2``, the shortest of each node, of those that differ
+    most the range; empty where it is not known."""
+    least: dict[str, float] = {}
+    for node in (node for run in runs for node in run.nodes if node.machine):
+        for trip in node.machine.round_trips_seconds.values() if node.machine else ():
+            least[node.node] = min(trip, least.get(node.node, trip))
+    if not least:
+        return ""
+    texts = dict.fromkeys(units.latency(trip) for trip in (min(least.values()), max(least.values())))
+    return f"a round trip from {joined(least, 'nodes')} to the OSDs takes {' to '.join(texts)} at least"
 
 
 def counted_text(stages: Stages) -> str:

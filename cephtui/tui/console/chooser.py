@@ -273,7 +273,8 @@ class Chooser:
         book = self._choice.nodes
         if not await self._connected(request.hosts):
             unusable = [node.name for node in request.hosts if not book.is_ready(node)]
-            raise NotRun("not all nodes can be used (n shows them)", unusable=unusable)
+            problems = [state.problem for name in unusable if (state := book.states.get(name)) and state.problem]
+            raise NotRun(next(iter(problems), "not all nodes can be used (n shows them)"), unusable=unusable)
         nodes = tuple(book.states[node.name].node for node in request.nodes)
         return replace(request, nodes=nodes, versions=book.versions)
 

@@ -28,6 +28,7 @@ _SLOW_SCRUBS = {
     "osd_scrub_chunk_max": "5",
     "osd_scrub_backoff_ratio": "0",
 }
+_SLOW_CABLE = Path(__file__).parents[1] / "slow_cable.py"
 _BUSY_LOOP, _CPU = "while :; do :; done", 0
 
 
@@ -254,6 +255,27 @@ def sends_at_most(
     finally:
         for machine in machines:
             lab.on(machine, "tc", "qdisc", "del", "dev", "eth0", "root")
+
+
+@contextmanager
+def slow_cable(lab: Lab, machine: str, seconds: float, lost: float = 0.0) -> Iterator[None]:
+    """A round trip from and to a machine takes so much longer, and a share of the packets is lost.
+
+    Raises NotProvoked where there is no TAP.
+    """
+    words = ("/usr/bin/python3", _SLOW_CABLE, machine, str(seconds / 2), str(lost))
+    with subprocess.Popen(
+        lab.command("switch", *words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as cable:
+        assert cable.stdin
+        assert cable.stdout
+        assert cable.stderr
+        try:
+            if not cable.stdout.readline():
+                raise NotProvoked(cable.stderr.read().strip()[-200:])
+            yield
+        finally:
+            cable.stdin.close()
 
 
 @contextmanager

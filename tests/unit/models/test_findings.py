@@ -27,8 +27,8 @@ LEVELS = {
         *("autoscale", "busy-osd", "classes-mixed", "clock", "compressible", "console", "depth", "few-osds", "flag"),
         *("health-other", "krbd"),
         *("monitors", "mtu", "network-unknown", "one-stream", "one-thread", "osd-counters", "osds", "partly-saved"),
-        *("portion", "ramp", "random-data", "rate-set", "raw-cut", "residue", "slow-job", "space", "unkillable"),
-        *("unsaved", "working-set", "zeros"),
+        *("portion", "ramp", "random-data", "rate-set", "raw-cut", "residue", "round-trip", "slow-job", "space"),
+        *("unkillable", "unsaved", "working-set", "zeros"),
     },
     "limits": {
         *("above-ceiling", "cache-device", "caches", "client-cpu", "clock-step", "cluster-silent", "coarse"),

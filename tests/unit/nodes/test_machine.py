@@ -102,6 +102,11 @@ def test_the_use_is_what_the_counters_grew_by() -> None:
     )
 
 
+def test_round_trips_are_those_of_the_moment() -> None:
+    trips = {"trip 10.0.0.5": [0], "trip [fd00::5]": [-910], "trip [::ffff:10.0.0.6]": [1130]}
+    assert use_of(trips).round_trips_seconds == {"10.0.0.5": 0.001, "fd00::5": 9e-5, "10.0.0.6": 0.00213}
+
+
 @pytest.mark.parametrize(
     ("groups", "resent"),
     [({"tcp": [900, 9]}, 9), ({"tcp": [900, 9], "needless": [9]}, 0), ({"tcp": [900, 9], "needless": [12]}, 0)],
@@ -380,10 +385,11 @@ async def test_a_watchdog_that_is_killed_leaves_no_watcher() -> None:
     await process.wait()
 
 
-def moment_with(folder: Path, *, after: str = "") -> str:
+def moment_with(folder: Path, *, before: str = "", turn: int = 0, after: str = "") -> str:
     """What the script reports where these files are all that there is."""
     text = machine.SCRIPT.replace("/proc/", f"{folder}/").replace("/sys/", f"{folder}/sys/")
-    script = f"set -u\ntoken=t\n{text}\nlook_around\nrecord=''\nmoment 4711\n{after}\nprintf '%s' \"$record\""
+    begin = f"set -u\ntoken=t\n{before}\n{text}\nlook_around\nturn={turn}"
+    script = f"{begin}\nrecord=''\nmoment 4711\n{after}\nprintf '%s' \"$record\""
     ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
@@ -441,6 +447,33 @@ def test_what_is_read_of_a_machine(tmp_path: Path) -> None:
         "nic eth0 1 2 3 4 9 10 11 12",
         "disk sda 10",
     ]
+
+
+SOCKETS = """\
+0      0      10.77.0.1:58944 10.0.0.5:6800
+\t bbr rto:204 rtt:0.031/0.036 bbr:(bw:1158399584bps,mrtt:0.009,pacing_gain:2.88) app_limited minrtt:0.21 snd_wnd:65536
+0      0      10.77.0.1:58946 10.0.0.5:6804
+\t cubic rto:204 rtt:0.031/0.036 minrtt:0.1845
+0      36     [fd00::1]:58948 [fd00::5]:7001
+\t cubic rto:204 rtt:4/1 minrtt:3
+0      0      10.77.0.1:58950 10.0.0.6:6800
+\t cubic rto:204 rtt:4/1
+"""
+
+
+@pytest.mark.parametrize(
+    ("sockets", "trips"),
+    [(SOCKETS, {"trip 10.0.0.5 185", "trip [fd00::5] 3000"}), ("", set()), ("ss: Permission denied\n", set())],
+    ids=["of an address the shortest", "no socket", "another output"],
+)
+def test_round_trips_to_the_osds_are_asked_for_once_in_a_while(tmp_path: Path, sockets: str, trips: set[str]) -> None:
+    (tmp_path / "sockets").write_text(sockets)
+    (tmp_path / "uptime").write_text("77.25 100.00\n")
+    for turn, expected in ((3, set[str]()), (4, trips), (5, set()), (34, trips)):
+        before = f"ss() {{ cat {tmp_path}/sockets; }}"
+        groups = moment_with(tmp_path, before=before, turn=turn).split("\x1f")
+        assert {group for group in groups if group.startswith("trip")} == expected
+    assert moment_with(tmp_path, before="ss() { return 127; }", turn=4).count("\x1f") == 1
 
 
 def test_a_daemon_of_ceph_that_is_started_again_is_none_of_the_others(tmp_path: Path) -> None:

@@ -213,6 +213,19 @@ def test_packets_that_are_dropped_all_along_hold_up_no_run_that_stands_still() -
     assert finding.text == "a: eth0 dropped 6,000 packets (50.0 % of all) from 0:20 to 0:40"
 
 
+def test_the_way_to_an_osd_that_takes_long(golden: Golden) -> None:
+    at_times = {"round_trips_seconds": {"10.0.0.5": 0.0022, "10.0.0.6": 0.0001, "10.0.0.7": 0.0002}}
+    shorter = {"round_trips_seconds": {"10.0.0.5": 0.0021, "10.0.0.6": 0.0004}}
+    machines = watched(60, (range(5, 6), at_times), (range(35, 36), shorter))
+    golden.same(told(machines))
+    (finding,) = findings(machines)
+    assert finding.values["mean_seconds"] == pytest.approx(0.0008)
+    use = machines.use("a")
+    assert use
+    assert use.round_trips_seconds == {"10.0.0.5": 0.0021, "10.0.0.6": 0.0001, "10.0.0.7": 0.0002}
+    assert not findings(watched(20, (range(5, 6), {"round_trips_seconds": {"10.0.0.6": 0.0004}})))
+
+
 def test_what_is_known_at_the_end(golden: Golden) -> None:
     machines = watched(30)
     end = {"throttled": 40, "throttled_seconds": 20.0, "kernel_errors": ("[7.1] I/O error, dev sdb",)}

@@ -100,6 +100,19 @@ def test_the_message_cap_costs_what_i_os_wait_longer_than_one_at_a_time() -> Non
     assert alone.sureness == "seen"
 
 
+def test_a_long_way_to_the_osds_costs_a_round_trip_of_each_i_o() -> None:
+    far = machine.ROUND_TRIP.found(node="a", addresses=("10.0.0.5",), far=1, seconds=0.003, mean_seconds=0.002)
+    slow = written(1, far, split=stages(0.0024, 0.0001, 0.0001, 0.0005))
+    (cause,) = diagnosis([slow]).causes
+    assert cause.cost
+    assert (cause.sureness, cause.cost.seconds) == ("measured", 0.002)
+    assert codes(written(1, far, SCRUB, split=stages(0.0024, 0.0001, 0.0001, 0.0005))) == ["round-trip", "scrub"]
+    (cause,) = diagnosis([written(1, far, split=stages(0.0015, 0.0001, 0.0001, 0.0005))]).causes
+    assert cause.cost
+    assert cause.cost.seconds == 0.0015, "what was outside of the OSDs is no shorter"
+    assert not codes(written(1, far, split=stages(0.0021, 0.0, 0.0, 0.2)))
+
+
 def test_work_of_the_cluster_costs_at_most_the_time_in_the_osds() -> None:
     (cause,) = diagnosis([written(1, SCRUB)]).causes
     assert cause.cost

@@ -24,7 +24,7 @@ from cephtui.reports.views.judgement import judgement_view
 from cephtui.reports.views.osds import osd_blocks
 from cephtui.reports.views.stages import stage_blocks
 from cephtui.reports.words.run import client_facts, depth_text, reported_text
-from cephtui.reports.words.stages import commits_text, moved_line, named_stages, stage_shares
+from cephtui.reports.words.stages import commits_text, moved_line, named_stages, round_trips_text, stage_shares
 from cephtui.reports.words.text import began, spread
 from cephtui.stats import Flow
 from tests.support.drawings import draw_run, printed
@@ -121,6 +121,21 @@ def test_what_a_commit_of_bluestore_takes(parts: tuple[float, ...], line: str) -
 def test_where_the_latency_goes_by_shares(parts: tuple[float, ...], line: str) -> None:
     shares = stage_shares(named_stages(stages(*parts), "write"))
     assert ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares) == line
+
+
+def test_the_round_trip_is_what_is_known_of_the_first_stage() -> None:
+    def node(name: str, *trips: float) -> NodeResult:
+        use = MachineUse(round_trips_seconds={f"10.0.0.{at}": trip for at, trip in enumerate(trips)})
+        return NodeResult(node=name, command="fio", outcome="ok", machine=use)
+
+    split = {"write": stages(3.06, 0.3, 0.34, 9.1)}
+    nodes = (node("pve1", 0.0021, 0.0001), node("pve2", 0.00025), node("pve3"))
+    assert round_trips_text([recorded(stages=split, nodes=nodes)]) == (
+        "a round trip from pve1, pve2 to the OSDs takes 100 us to 250 us at least"
+    )
+    assert round_trips_text([recorded(stages=split, nodes=(node("pve3"),))]) == ""
+    (line,) = [text for text in stage_blocks({"": recorded(stages=split, nodes=nodes[1:2])}) if "trip" in str(text)]
+    assert "a round trip from pve2 to the OSDs takes 250 us at least" in str(line)
 
 
 def test_what_waits_behind_the_message_cap_has_no_stage_of_its_own() -> None:

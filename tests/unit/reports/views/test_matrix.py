@@ -16,11 +16,20 @@ from rich.cells import cell_len
 
 from cephtui.analysis.views.matrix import Matrix
 from cephtui.cli import verbs
+from cephtui.models import Stages
 from cephtui.models.rows import MatrixCell
 from cephtui.presets import headline_metric
 from cephtui.reports.blocks import plain_text
 from cephtui.reports.render.rich import styled
-from cephtui.reports.views.matrix import cell_words, column_titles, matrix_cells, progress_text, remarks, row_titles
+from cephtui.reports.views.matrix import (
+    cell_lines,
+    cell_words,
+    column_titles,
+    matrix_cells,
+    progress_text,
+    remarks,
+    row_titles,
+)
 from cephtui.sessions import demo
 from cephtui.sessions.matrix import MatrixReader
 from cephtui.sessions.writer import take_lock
@@ -141,6 +150,21 @@ def test_the_table_fits(matrix: Matrix, width: int) -> None:
 
 def test_what_the_marks_mean(matrix: Matrix, golden: Golden) -> None:
     golden.same(plain_text(remark) for remark in remarks(matrix))
+
+
+def test_a_cell_in_full_and_as_data_has_where_the_latency_goes(matrix: Matrix) -> None:
+    row = next(row for row in matrix.rows if row.flow == "write" and row.cells[0] and row.cells[0].state == "ok")
+    cell = known(row.cells[0])
+    of = {"ios": 100, "operations": 100, "queue_seconds": 0.0, "prepare_seconds": 0.0, "store_seconds": 0.003}
+    stages = [Stages(outside_seconds=seconds, **of) for seconds in (0.0005, 0.0015)]
+    runs = [run.model_copy(update={"stages": {"write": each}}) for run, each in zip(cell.runs, stages, strict=False)]
+    measured = replace(matrix, rows=(replace(row, cells=(replace(cell, runs=tuple(runs)), *row.cells[1:])),))
+    lines = [plain_text(line) for line in cell_lines(measured, 0, 0)]
+    assert "latency 4.00 ms: 75 % slowest copy, 25 % network and client" in lines
+    (data, *_) = matrix_cells(measured, "s")
+    assert data.stages
+    assert data.stages.outside_seconds == pytest.approx(0.001)
+    assert not [line for line in map(plain_text, cell_lines(matrix, 0, 0)) if line.startswith("latency")]
 
 
 def test_with_less_room_the_least_needed_is_left_out(matrix: Matrix) -> None:
