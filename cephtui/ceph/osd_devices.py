@@ -34,6 +34,14 @@ class OsdDevices:
         names = sorted(disk for disk, use in self.disks.items() if use == f"osd.{self.id}")
         return " ".join([self.host, *map(self._identity, names)]) if names else ""
 
+    @property
+    def model(self) -> str:
+        """The model of that disk, ``Samsung SSD 870 EVO 1TB``, without its serial number; empty where it is not known,
+        or there are several."""
+        names = [disk for disk, use in self.disks.items() if use == f"osd.{self.id}"]
+        model, _, serial = self.serials.get(names[0], "").rpartition("_") if len(names) == 1 else ("", "", "")
+        return model.replace("_", " ").strip() if serial else ""
+
     def _identity(self, disk: str) -> str:
         serial = self.serials.get(disk)
         return hashlib.blake2s(serial.encode(), digest_size=4).hexdigest() if serial else disk

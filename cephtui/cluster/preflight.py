@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 from cephtui import units
@@ -12,7 +12,6 @@ from cephtui.analysis.detectors.setup import setup_findings
 from cephtui.ceph import pool_guards, quiet
 from cephtui.ceph.answers import setting_text
 from cephtui.ceph.cluster import OSD_OPTIONS, ClusterState, state_findings
-from cephtui.ceph.osd_devices import OsdDevices
 from cephtui.ceph.pools import CrushRule, Pool
 from cephtui.ceph.rates import PoolRates
 from cephtui.cluster import reader
@@ -233,6 +232,8 @@ async def _environment(
     pgs_by_osd = Counter(osd for pg in (pools.pgs_of(pool) if pool else None) or () for osd in pg.osds)
     pgs_by_osd = pgs_by_osd if len(pgs_by_osd) <= _OSDS_MOST else Counter()
     classes = {osd.id: osd.device_class for osd in pools.osds or () if osd.device_class}
+    of_pool = [osd for osd in devices or () if pool is None or osd.id in pgs_by_osd]
+    shown = of_pool if state.osds <= _OSDS_MOST else []
     return ClusterEnvironment(
         fsid=pools.osd_map.fsid or None,
         ceph_version=", ".join(versions) if versions else None,
@@ -246,7 +247,8 @@ async def _environment(
         failure_domain=rule.failure_domain if rule else None,
         pgs_by_osd={str(osd): number for osd, number in sorted(pgs_by_osd.items())},
         class_by_osd={str(osd): classes[osd] for osd in sorted(pgs_by_osd) if osd in classes},
-        disk_by_osd=_disks(devices or (), pgs_by_osd if pool else None) if state.osds <= _OSDS_MOST else {},
+        disk_by_osd={str(osd.id): osd.data_disk for osd in shown if osd.data_disk},
+        model_by_osd={str(osd.id): osd.model for osd in shown if osd.model},
         networks_apart=pools.osd_map.networks_apart,
         osd_flags=tuple(sorted(pools.osd_map.flags)[:_NAMES_MOST]),
         pg_states=dict(state.pg_states),
@@ -258,11 +260,6 @@ async def _environment(
         config_more=config.more if config else 0,
         no_permission=tuple(cluster.denied),
     )
-
-
-def _disks(devices: Iterable[OsdDevices], osds: Container[int] | None) -> dict[str, str]:
-    """The disk of each of these OSDs, or of all."""
-    return {str(osd.id): osd.data_disk for osd in devices if osd.data_disk and (osds is None or osd.id in osds)}
 
 
 def _rule_settings(rule: CrushRule) -> dict[str, str]:

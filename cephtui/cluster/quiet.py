@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 from cephtui.ceph import answers, quiet
 from cephtui.ceph.pools import OsdMap
@@ -26,8 +25,8 @@ _HOLDERS: Query[Mapping[str, Holder]] = Query(
 _OWNER = re.compile(r"[A-Za-z0-9._-]+")
 
 
-async def to_hold(shell: Shell, what: Quiet, owner: str) -> tuple[frozenset[str], str]:
-    """What is to be held back and put back at the end, and the id of the cluster.
+async def to_hold(shell: Shell, what: Quiet, owner: str) -> tuple[Holder, str]:
+    """What a session is to hold back, to be put back at its end, and the id of the cluster.
 
     It is what is at work, and what sessions of cephtui hold already, this one or another: their keys say how it was at
     first. Raises ClusterError and TransportError.
@@ -39,19 +38,19 @@ async def to_hold(shell: Shell, what: Quiet, owner: str) -> tuple[frozenset[str]
     config = await asked.ask(reader.CONFIG) if what == "all" else None
     found = quiet.at_work(what, osd_map, balancer, config.options if config else {})
     holders = {**first, **(await _holders(shell))}
-    held = {item for holder in holders.values() for item in holder.items if what == "all" or item in quiet.FLAGS}
-    if owner in holders:
-        held |= holders[owner].items
+    mine = holders.get(owner) or Holder(frozenset(), datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"))
+    of_all = {item for holder in holders.values() for item in holder.items}
+    held = mine.items | {item for item in of_all if what == "all" or item in quiet.FLAGS}
     known = {quiet.subject(item) for item in held}
-    return frozenset(held | {item for item in found if quiet.subject(item) not in known}), osd_map.fsid
+    items = held | {item for item in found if quiet.subject(item) not in known}
+    return replace(mine, items=items, is_leaving=False), osd_map.fsid
 
 
-async def hold(shell: Shell, items: frozenset[str], owner: str) -> None:
-    """Note these in the cluster as those of a session, and hold them back; raises ClusterError and TransportError."""
-    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    await _run(shell, quiet.keep_argv(owner, Holder(items, now)))
+async def hold(shell: Shell, holder: Holder, owner: str) -> None:
+    """Note in the cluster what a session holds back, and do so; raises ClusterError and TransportError."""
+    await _run(shell, quiet.keep_argv(owner, holder))
     osd_map = await _osd_map(shell)
-    for argv in (argv for item in sorted(items) for argv in quiet.hold_argvs(item, osd_map)):
+    for argv in (argv for item in sorted(holder.items) for argv in quiet.hold_argvs(item, osd_map)):
         await _run(shell, argv)
 
 
@@ -93,7 +92,7 @@ async def _holders(shell: Shell) -> Mapping[str, Holder]:
     return await ClusterReader(shell).ask(_HOLDERS)
 
 
-async def _run(shell: Shell, argv: tuple[str, ...]) -> Any:
+async def _run(shell: Shell, argv: tuple[str, ...]) -> None:
     done = await shell.ceph(argv)
     if done.status != 0:
         denied = answers.is_denied(done.status, done.stderr)

@@ -91,6 +91,8 @@ class ClusterEnvironment(Model):
     """The disk of each of those OSDs, of a run without a pool of all: its host, and the kernel's name of it or a digest
     of its serial number. OSDs with the same one share it; a name may be another disk's later. Left out where none is
     known."""
+    model_by_osd: dict[Name, Line] = Field(default_factory=dict, exclude_if=lambda models: not models)
+    """The model of that disk, ``Samsung SSD 870 EVO 1TB``; left out where none is known."""
     networks_apart: bool | None = None
     """Whether OSDs reach each other over another network than clients; null where that is not known."""
     osd_flags: tuple[Line, ...] = ()

@@ -26,7 +26,8 @@ the run."""
 async def hold_back(bench: Bench, shell: NodeShell, what: Quiet, stop: StopRequest) -> Refusal | None:
     """Hold back what is at work in the cluster of its own, and is not held already; why that can't be, or None."""
     try:
-        items, fsid = await to_hold(shell, what, bench.session.owner)
+        holder, fsid = await to_hold(shell, what, bench.session.owner)
+        items = holder.items
         node, target = shell.node, f"quiet:{','.join(quiet.names(items))}"
         is_new = bool(items) and (node.name, target) not in bench.created
         if is_new:
@@ -34,7 +35,7 @@ async def hold_back(bench: Bench, shell: NodeShell, what: Quiet, stop: StopReque
             owner = bench.session.owner
             bench.note_undo(Undo(node=node.name, target=target, at=node, owner=owner, cluster=fsid or None))
         if items:
-            await hold(shell, items, bench.session.owner)
+            await hold(shell, holder, bench.session.owner)
         if is_new:
             await _wait_for_scrubs(bench, shell, stop)
     except PartEnded as ended:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
@@ -19,7 +20,7 @@ from tests.bench.tracing import slow_calls
 from tests.end_to_end.sandbox import Sandbox
 from tests.lab import Lab
 from tests.lab.cluster import OSDS
-from tests.on_lab.others import pool_on, wait_clean
+from tests.on_lab.others import kill_osd, pool_on, start_osd, wait_clean
 from tests.on_lab.runs import Bench
 
 _SECONDS = 400.0
@@ -27,7 +28,7 @@ _HEALTHY = 3
 _OSD = 1
 _CPU_GROUP = Path("/sys/fs/cgroup/cpu/cephtui-why")
 _PERIOD_US, _QUOTA_US = 100_000, 3_000
-_COMMIT_SECONDS = 0.006
+_COMMIT_SECONDS, _PEERING_SECONDS = 0.006, 10
 Say = Callable[[str], None]
 Target = AbstractContextManager[str]
 
@@ -152,6 +153,25 @@ def _thin(lab: Lab) -> Iterator[str]:
 
 
 @contextmanager
+def _limited(lab: Lab) -> Iterator[str]:
+    """New images of a pool are held at 100 IOPS each."""
+    with pool_on(lab, size=2) as pool:
+        lab.rbd("config", "pool", "set", pool, "rbd_qos_iops_limit", "100")
+        yield f"rbd:{pool}"
+
+
+@contextmanager
+def _osd_down(lab: Lab, osd: int = 2) -> Iterator[None]:
+    kill_osd(lab, osd)
+    lab.ceph("osd", "down", str(osd))  # at once: until then some PGs serve nobody
+    time.sleep(_PEERING_SECONDS)
+    try:
+        yield
+    finally:
+        start_osd(lab, osd)
+
+
+@contextmanager
 def _held_back(lab: Lab) -> Iterator[None]:
     """mClock believes that an OSD is very slow; raises NotProvoked where it is not at work."""
     queue = lab.ceph("config", "get", "osd", "osd_op_queue")
@@ -167,6 +187,7 @@ _lossy = partial(provoking.loses_packets, machine="lab1")
 _far = partial(provoking.slow_cable, machine="lab1", seconds=0.002)
 _far_and_lossy = partial(provoking.slow_cable, machine="lab1", seconds=0.002, lost=0.01)
 _loops = partial(provoking.busy_loops, node="lab1")
+_levels = partial(_option, name="debug_osd", value="20/20")
 _cap = partial(_option, name="osd_client_message_cap", value="4")
 FAULTS = (
     *(Fault(f"healthy {number}", _with(), ()) for number in range(1, _HEALTHY + 1)),
@@ -184,6 +205,9 @@ FAULTS = (
     Fault("a client without CPU", _with(_loops), ("cpu-taken", "client-cpu")),
     Fault("another client", _another, ("other-clients",)),
     Fault("a thin image", _thin, ("thin", "holes")),
+    Fault("a QoS limit", _limited, ("qos-limit",)),
+    Fault("an OSD down", _with(_osd_down), ("osd-down",)),
+    Fault("debug levels", _with(_levels), ("debug-levels",)),
     Fault("a capacity of 10 IOPS", _with(_held_back), ("mclock-capacity",)),
     Fault("little CPU and lost packets", _with(little_cpu, _lossy), ("slow-osd",), second=("retransmits", "nic-drops")),
     Fault("slow commits and the cap", _with(slow_commits, _cap), ("slow-osd",), second=("message-cap",)),

@@ -12,7 +12,7 @@ from statistics import median
 
 from cephtui.analysis.detectors.slowest import LEAST
 from cephtui.models import ClusterEnvironment, Finding
-from cephtui.models.findings.cluster import CLASSES_MIXED, FEW_OSDS, MCLOCK_CAPACITY
+from cephtui.models.findings.cluster import CLASSES_MIXED, DEBUG_LEVELS, FEW_OSDS, MCLOCK_CAPACITY
 from cephtui.models.findings.kind import named
 
 _MCLOCK = "mclock_scheduler"
@@ -21,6 +21,7 @@ _USUAL_IOPS = {"hdd": 315.0, "ssd": 21_500.0}
 """The default of the option for disks that rotate, and for all others (18.2 to 20.2)."""
 _SLOWEST_IOPS = {"hdd": 50.0, "ssd": 500.0}
 """Random writes of 4 KiB that every such disk does: with less it was measured while something else was at work."""
+_HIGH_LEVELS = {str(level) for level in range(10, 21)}
 _LOWER = 3.0
 """So many times less than that of the other OSDs is out of line."""
 
@@ -30,6 +31,8 @@ def setup_findings(cluster: ClusterEnvironment) -> Iterator[Finding]:
     if cluster.osd_op_queue == _MCLOCK:
         for kind in _USUAL_IOPS:
             yield from _capacities_out_of_line(cluster, kind)
+    if options := tuple(_debug_levels(cluster.config or {})):
+        yield DEBUG_LEVELS.found(options=options)
     pool = cluster.pool.get("name")
     classes = Counter(cluster.class_by_osd.values())
     if len(classes) > 1:
@@ -37,9 +40,18 @@ def setup_findings(cluster: ClusterEnvironment) -> Iterator[Finding]:
             pool=pool, classes=tuple(f"{number} {name}" for name, number in classes.most_common())
         )
     osds, of = len(cluster.pgs_by_osd), sum(cluster.osds_by_host.values())
-    are_all_in = cluster.osds_in is None or cluster.osds_in == cluster.osds
-    if osds < of and osds and are_all_in and (2 * osds <= of or osds == cluster.pool.get("size")):
+    are_all_there = {cluster.osds_in, cluster.osds_up} <= {None, cluster.osds}
+    if osds < of and osds and are_all_there and (2 * osds <= of or osds == cluster.pool.get("size")):
         yield FEW_OSDS.found(pool=pool, osds=osds, of=of)
+
+
+def _debug_levels(config: Mapping[str, str]) -> Iterator[str]:
+    """``osd debug_bluestore 20/20``: what OSDs and clients write to their logs for each operation."""
+    for name, level in config.items():
+        section, _, option = name.rpartition(" ")
+        is_high = option.startswith("debug_") and level.partition("/")[0] in _HIGH_LEVELS
+        if is_high and section.split(".")[0].split("/")[0] in ("global", "osd", "client"):
+            yield f"{name} {level}"
 
 
 def _capacities_out_of_line(cluster: ClusterEnvironment, kind: str) -> Iterator[Finding]:

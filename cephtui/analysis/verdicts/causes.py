@@ -19,6 +19,7 @@ Change: TypeAlias = tuple[str, str]
 """A command that takes a cause away, and the one that takes this back; empty where there is none."""
 
 _OSD, _CAPACITY = re.compile(r"osd\.[0-9]{1,6}"), re.compile(r"osd_mclock_max_capacity_iops_(hdd|ssd)")
+_LEVEL = re.compile(r"(global|osd|client|osd\.[0-9]{1,6}) (debug_[a-z_]{1,30}) ([0-9]{1,2}(?:/[0-9]{1,2})?)")
 _OUTSIDE: tuple[Stage, ...] = ("outside",)
 _IN_OSDS: tuple[Stage, ...] = ("queue", "prepare", "store")
 _ON_LINKS: tuple[Stage, ...] = ("outside", "store")
@@ -45,6 +46,18 @@ def _default_capacity(values: Values) -> Change:
     if not _CAPACITY.fullmatch(option):
         return "", ""
     return "; ".join(f"ceph config rm {osd} {option}" for osd in osds_in(values)), ""
+
+
+def _default_levels(values: Values) -> Change:
+    options = values.get("options")
+    levels = [_LEVEL.fullmatch(str(option)) for option in options] if isinstance(options, tuple) else []
+    if not all(levels):
+        return "", ""
+    parts = [(level[1], level[2], level[3]) for level in levels if level]
+    return (
+        "; ".join(f"ceph config rm {section} {option}" for section, option, _ in parts),
+        "; ".join(f"ceph config set {section} {option} {level}" for section, option, level in parts),
+    )
 
 
 def _no_change(values: Values) -> Change:
@@ -75,7 +88,7 @@ _KINDS: tuple[tuple[Acts, tuple[FindingKind, ...]], ...] = (
     (_WORK, (cluster.SNAPTRIM, cluster.OTHER_CLIENTS)),
     (Acts(("queue",), change=_default_capacity), (cluster.MCLOCK_CAPACITY,)),
     (Acts(_IN_OSDS), (cluster.SLOW_OSD, cluster.BUSY_OSD)),
-    (_CLIENT, (cluster.MESSAGE_CAP,)),
+    (_CLIENT, (cluster.MESSAGE_CAP, cluster.QOS_LIMIT)),
     (_CLIENT, (machine.ROUND_TRIP,)),
     (_LINKS, (client.MTU, client.SLOW_LINK)),
     (
@@ -85,6 +98,7 @@ _KINDS: tuple[tuple[Acts, tuple[FindingKind, ...]], ...] = (
     (_CLIENT, (machine.CPU_QUOTA, machine.CLIENT_CPU, machine.CPU_TAKEN, machine.STEAL, machine.MEMORY_WANTED)),
     (_CLIENT, (machine.THROTTLED, machine.KERNEL_ERRORS, client.SLOW_NODE)),
     (_CLIENT, (measurement.RATE_LIMITED, measurement.RATE_SET)),
+    (Acts(_IN_OSDS, is_set_up=True, change=_default_levels), (cluster.DEBUG_LEVELS,)),
     (Acts(_IN_OSDS, is_set_up=True), (cluster.CLASSES_MIXED, cluster.FEW_OSDS)),
 )
 CAUSES: Mapping[str, Acts] = {kind.code: acts for acts, kinds in _KINDS for kind in kinds}

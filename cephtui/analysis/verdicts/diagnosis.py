@@ -15,13 +15,23 @@ from cephtui.analysis.runs.stages import FLOWS, Flow
 from cephtui.analysis.verdicts.causes import CAUSES, NOT_OF_DISKS, SIGNS, SYMPTOMS, Change, Sureness, osds_in
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, Run
+from cephtui.models.ceilings import LIMITED
 from cephtui.models.findings.client import ONE_THREAD, SLOW_LINK
-from cephtui.models.findings.cluster import BUSY_OSD, MCLOCK_CAPACITY, MESSAGE_CAP, OSD_COUNTERS, SLOW_OSD
+from cephtui.models.findings.cluster import (
+    BUSY_OSD,
+    MCLOCK_CAPACITY,
+    MESSAGE_CAP,
+    OSD_COUNTERS,
+    QOS_LIMIT,
+    SLOW_OSD,
+)
 from cephtui.models.findings.kind import FindingKind, Value, Values, finding_kind
 from cephtui.models.findings.machine import ROUND_TRIP, STEAL
 
 _MUCH = 0.2
 """A cause that costs so large a share of the latency comes before those of which only the work was seen."""
+_AT_DEPTH = (MESSAGE_CAP.code, QOS_LIMIT.code)
+"""What holds back nothing but I/Os that are in flight together."""
 _LITTLE = 0.1
 """One that costs less is slight."""
 _LINK_SHARE, _LINKS_LEAST = 0.5, 3
@@ -119,7 +129,7 @@ def diagnosis(runs: Iterable[Run]) -> Diagnosis:
     good = [run for run in runs if run.outcome == "ok"]
     measured = [run for run in good if not measures_links(run)]
     evidence = [Evidence(run, finding) for run in good for finding in run.findings]
-    evidence += _slow_links(good)
+    evidence += [*_slow_links(good), *_limits_reached(measured)]
     named = sorted(_causes(evidence, measured), key=_order)
     causes, slight = [[cause for cause in named if _is_slight(cause) is little] for little in (False, True)]
     known = {part.finding.code for cause in named for part in cause.evidence}
@@ -185,7 +195,7 @@ def _order(cause: Cause) -> tuple[int, float, int]:
         rank = 0
     elif cause.sureness == "set-up" or (cause.kind.level == "note" and cause.kind.code != ROUND_TRIP.code):
         rank = 4
-    elif cause.sureness == "measured" or cause.kind.code == MESSAGE_CAP.code:
+    elif cause.sureness == "measured" or cause.kind.code in _AT_DEPTH:
         rank = 1 if share >= _MUCH else 3
     else:
         rank = 2
@@ -204,7 +214,7 @@ def _costs(part: Evidence, runs: Sequence[Run]) -> Iterator[Cost]:
         if not (total := stages.seconds):
             continue
         at_most = sum(getattr(stages, f"{stage}_seconds") for stage in acts.stages)
-        if part.finding.code == MESSAGE_CAP.code:
+        if part.finding.code in _AT_DEPTH:
             at_most = _more_than_alone(part.run, flow, runs, at_most)
         seconds = _known_cost(part, flow)
         if seconds is not None:
@@ -273,6 +283,16 @@ def _slow_links(runs: Sequence[Run]) -> Iterator[Evidence]:
             yield Evidence(run, SLOW_LINK.found(**named, others=median(others)))
         elif (nic := _nic_bytes(run, link)) and link.bandwidth_bytes < _LINK_SHARE * nic and not _is_one_thread(run):
             yield Evidence(run, SLOW_LINK.found(**named, nic=nic))
+
+
+def _limits_reached(runs: Iterable[Run]) -> Iterator[Evidence]:
+    """Limits of librbd that runs have reached, by their ceilings."""
+    for run in runs:
+        bases = [
+            ceiling.basis for ceiling in run.ceilings or () if ceiling.limit == "rbd_qos" and ceiling.share >= LIMITED
+        ]
+        if bases:
+            yield Evidence(run, QOS_LIMIT.found(basis=", ".join(dict.fromkeys(bases))))
 
 
 def _nic_bytes(run: Run, link: Link) -> float | None:

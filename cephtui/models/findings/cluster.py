@@ -415,6 +415,23 @@ FEW_OSDS = FindingKind(
     source=_PG_COUNT,
 )  # fmt: skip
 
+QOS_LIMIT = FindingKind(
+    "qos-limit", "limits", "cluster", "QoS limit",
+    says("the limit of librbd for the image was reached: {basis}"),
+    slows=True,
+    why="librbd holds I/Os back, in the client, until the rbd_qos_* limit of the image or its pool allows the next.",
+    cure="raise or remove that limit: rbd config image ls POOL/IMAGE and rbd config pool ls POOL show where it is set",
+    source="https://docs.ceph.com/en/latest/rbd/rbd-config-ref/#qos-settings",
+)  # fmt: skip
+
+DEBUG_LEVELS = FindingKind(
+    "debug-levels", "note", "cluster", "debug levels",
+    says("high debug levels are set: {options:listed}"),
+    why="From level 10 on a daemon writes many lines for each operation to its log, and needs CPU and disk for that.",
+    cure="set the default again, if nothing is being looked for: ceph config rm osd debug_osd",
+    source=f"{_DOCS}/troubleshooting/log-and-debug/",
+)  # fmt: skip
+
 OSD_COUNTERS = FindingKind(
     "osd-counters", "note", "cluster", "OSD counters", says("OSD counters: no permission"),
     why="Without them it is not known how long each OSD took, and other clients are seen late, by rates of the pool.",

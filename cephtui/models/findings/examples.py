@@ -174,6 +174,8 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
     "memory-wanted": ({"node": "pve1", "ratio": 0.34, "pages": 12345},),
     "retransmits": ({"node": "pve1", "resent": 1234, "sent": 30000},),
     "disordered": ({"node": "pve1", "disordered": 1234, "received": 30000},),
+    "qos-limit": ({"basis": "rbd_qos_iops_limit 500, 8 images"},),
+    "debug-levels": ({"options": ("osd debug_osd 20/20", "osd.3 debug_bluestore 10/10")},),
     "round-trip": (
         {"node": "pve1", "addresses": ("10.0.0.5",), "far": 1, "seconds": 2.1e-3, "mean_seconds": 8e-4, "others": 1e-4},
         {"node": "pve1", "addresses": ("10.0.0.5", "10.0.0.6"), "far": 3, "seconds": 2.1e-3, "mean_seconds": 2e-3},

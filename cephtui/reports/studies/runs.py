@@ -15,7 +15,7 @@ from cephtui.reports.views.diagnosis import diagnosis_view
 from cephtui.reports.views.expected import expected_view
 from cephtui.reports.views.links import links_view
 from cephtui.reports.views.runs import session_view
-from cephtui.reports.words.diagnosis import conclusion_text, latency_sentences, network_line
+from cephtui.reports.words.diagnosis import conclusion_text, latency_sentences, look_line, network_line
 from cephtui.reports.words.expectation import expected_lines
 from cephtui.reports.words.text import joined
 from cephtui.running.outcomes import unsaved
@@ -51,7 +51,9 @@ class RunsView(StudyView[Runs, RunsMeasured]):
     def brought(self, study: Runs, runs: Sequence[Run]) -> list[str]:
         if not study.saved.diagnosis:
             return []
-        return [*filter(None, [network_line(links_of(runs[-1:]))]), *latency_sentences(runs[-1])]
+        is_first = runs[-1].cluster is not None and not any(run.cluster for run in runs[:-1])
+        look = look_line(runs[-1]) if is_first else ""
+        return [*filter(None, [look, network_line(links_of(runs[-1:]))]), *latency_sentences(runs[-1])]
 
     def measured(self, study: Runs, runs: Sequence[Run]) -> list[View]:
         is_shown = runs and not study.saved.diagnosis

@@ -16,6 +16,7 @@ from cephtui.reports.words.diagnosis import (
     SURE,
     conclusion_text,
     cost_text,
+    disk_lines,
     evidence_lines,
     latency_sentences,
     network_line,
@@ -90,6 +91,8 @@ def _facts(cause: Cause) -> Iterator[tuple[str, Cell]]:
         yield "costs", cost_text(cause.cost)
     for number, line in enumerate(evidence_lines(cause.evidence)):
         yield "" if number else "evidence", naming_runs(line)
+    for number, line in enumerate(disk_lines(cause)):
+        yield "" if number else "disks", line
     yield "what to do", cause.finding.cure
     yield "proof", proof_command(cause)
 

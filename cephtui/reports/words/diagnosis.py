@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cephtui import units
@@ -10,11 +11,12 @@ from cephtui.analysis.runs.batches import name_of
 from cephtui.analysis.runs.facts import in_flight, load_of
 from cephtui.analysis.runs.links import Link
 from cephtui.analysis.runs.stages import Flow, is_capped
-from cephtui.analysis.verdicts.causes import Sureness
+from cephtui.analysis.verdicts.causes import Sureness, osds_in
 from cephtui.analysis.verdicts.diagnosis import Cause, Cost, Diagnosis, Evidence, diagnosis, flows_of
 from cephtui.analysis.verdicts.since import Moved, moved
 from cephtui.models import Run
 from cephtui.models.ceilings import NEAR
+from cephtui.models.findings import cluster
 from cephtui.printable import listed
 from cephtui.reports.words.run import ceiling_lines
 from cephtui.reports.words.stages import named_stages, shares_text, stage_name, stage_shares
@@ -25,6 +27,15 @@ SURE: Mapping[Sureness, str] = {
     "seen": "seen at work",
     "set-up": "set-up",
 }
+_BEFORE = frozenset(
+    kind.code
+    for kind in (
+        cluster.HEALTH_SPEED, cluster.OSD_DOWN, cluster.OSD_OUT, cluster.PGS, cluster.PGS_INACTIVE, cluster.PGS_SPLIT,
+        cluster.RECOVERY, cluster.SCRUB, cluster.SNAPTRIM, cluster.MCLOCK_CAPACITY, cluster.CLASSES_MIXED,
+        cluster.FEW_OSDS, cluster.DEBUG_LEVELS,
+    )
+)  # fmt: skip
+"""What is seen of a cluster before a run."""
 _HOSTS_MOST, _HINTS_MOST = 6, 2
 _HINT_SHARE = 0.1
 """What may cost less is no hint."""
@@ -48,6 +59,23 @@ def latency_sentences(run: Run) -> Iterator[str]:
         mean = units.latency(total.latency_mean_seconds)
         rate = f" ({units.iops(total.iops)} IOPS)" if total.iops is not None else ""
         yield f"{io_text(run, flow)}: {mean}{rate}{_stages_text(run, flow)}"
+
+
+def look_line(run: Run) -> str:
+    """``HEALTH_OK, 3 of 3 OSDs up, pool bench with 10 to 12 PGs on each of 3 OSDs (3 ssd)``, and what stands out before
+    any load; empty without a cluster.
+    """
+    if (seen := run.cluster) is None:
+        return ""
+    pgs, classes = sorted(seen.pgs_by_osd.values()), Counter(seen.class_by_osd.values())
+    parts = [seen.health or "", f"{seen.osds_up} of {seen.osds} OSDs up" if seen.osds else ""]
+    if pgs:
+        each = " to ".join(dict.fromkeys(map(str, (pgs[0], pgs[-1]))))
+        of_class = f" ({', '.join(f'{number} {name}' for name, number in classes.most_common())})" if classes else ""
+        parts.append(f"pool {seen.pool.get('name')} with {each} PGs on each of {len(pgs)} OSDs{of_class}")
+    before = (each for each in run.findings if each.code in _BEFORE and "from_seconds" not in each.values)
+    parts += dict.fromkeys(finding.text for finding in before)
+    return f"before any load: {', '.join(filter(None, parts))}"
 
 
 def network_line(links: Sequence[Link]) -> str:
@@ -127,6 +155,17 @@ def evidence_lines(evidence: Iterable[Evidence]) -> list[str]:
     for part in evidence:
         runs_by_text.setdefault(part.finding.text, []).append(part.run)
     return [f"{text} ({', '.join(f'#{run.run}' for run in runs)})" for text, runs in runs_by_text.items()]
+
+
+def disk_lines(cause: Cause) -> list[str]:
+    """``osd.3, osd.7: Samsung SSD 870 EVO 1TB``: the disks of the OSDs that a cause names, as far as they are known."""
+    osds: dict[str, list[str]] = {}
+    for part in cause.evidence:
+        models = part.run.cluster.model_by_osd if part.run.cluster else {}
+        for osd in osds_in(part.finding.values):
+            if (model := models.get(osd.removeprefix("osd."))) and osd not in osds.setdefault(model, []):
+                osds[model].append(osd)
+    return [f"{listed(names, _HOSTS_MOST)}: {model}" for model, names in osds.items() if names]
 
 
 def proof_command(cause: Cause) -> str:

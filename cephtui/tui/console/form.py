@@ -99,7 +99,7 @@ class Tick(Field):
 
 
 def fields_of(preset: Preset, edits: Edits) -> list[Field]:
-    """The options that are changed most, the repeats, their order and the caches, then all others."""
+    """The options that are changed most, the repeats, their order and the manner, then all others."""
     changes, options = edits.of(preset), preset.file.options
     fields = []
     for option in preset.tool.fields():
@@ -224,7 +224,7 @@ class FormScreen(Dialog[Edits | None]):
         self.is_left_for_how_often = False
         """Whether it is chosen next how often it is measured."""
         self._fields = fields_of(preset, edits)
-        main = next(number for number, field in enumerate(self._fields, 1) if field.option is DROP_CACHES)
+        main = next(number for number, field in enumerate(self._fields, 1) if field.option is QUIET)
         self._main: list[Input] = [*self._fields[:main]]
         self._others = self._fields[main:]
         self._filter = Input(id="filter", compact=True, placeholder="type to filter (/)")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from cephtui.ceph.osd_devices import parse_osd_metadata
 
 
@@ -30,6 +32,23 @@ def test_a_disk_with_a_serial_number_is_known_by_that_whatever_the_kernel_calls_
     first, second, third = data_disks(one, renamed, replaced)
     assert first == second != third
     assert "ABC" not in first
+
+
+@pytest.mark.parametrize(
+    ("ids", "model"),
+    [
+        ("sda=Samsung_SSD_870_EVO_1TB_S6PTNM0R123456", "Samsung SSD 870 EVO 1TB"),
+        ("sda=WDC_WD40_ABC,nvme0n1=INTEL_1", "WDC WD40"),
+        ("sda=ONEWORD", ""),
+        ("sda=MODEL_", ""),
+        ("nvme0n1=INTEL_1", ""),
+        ("", ""),
+    ],
+)
+def test_the_model_of_a_disk_is_kept_without_its_serial_number(ids: str, model: str) -> None:
+    answer = {"id": 0, "hostname": "pve1", "bluestore_bdev_devices": "sda", "bluefs_db_devices": "nvme0n1"}
+    (osd,) = parse_osd_metadata(json.dumps([{**answer, "device_ids": ids}]))
+    assert osd.model == model
 
 
 def test_without_a_device_no_disk_is_known() -> None:

@@ -90,11 +90,11 @@ class Cluster:
 
 
 async def made_quiet(cluster: Cluster, what: Quiet, owner: str) -> frozenset[str]:
-    items, fsid = await to_hold(cluster, what, owner)
+    holder, fsid = await to_hold(cluster, what, owner)
     assert fsid == FSID
-    if items:
-        await hold(cluster, items, owner)
-    return items
+    if holder.items:
+        await hold(cluster, holder, owner)
+    return holder.items
 
 
 @pytest.mark.parametrize("what", ["scrubs", "all"])
@@ -157,6 +157,16 @@ async def test_whatever_the_order_of_the_commands_and_whoever_is_killed_all_is_a
         await put_back(cluster, owner)
     assert cluster.state == before
     assert not cluster.keys
+
+
+async def test_a_session_says_since_when_it_holds_something_back() -> None:
+    cluster = Cluster()
+    await made_quiet(cluster, "scrubs", "s1")
+    (text,) = cluster.keys.values()
+    began = "2026-11-21 10:31 UTC"
+    cluster.keys = {key: json.dumps({**json.loads(text), "since": began}) for key in cluster.keys}
+    await made_quiet(cluster, "scrubs", "s1")
+    assert [json.loads(text)["since"] for text in cluster.keys.values()] == [began]
 
 
 async def test_a_key_that_somebody_else_has_written_puts_back_nothing_but_what_cephtui_holds() -> None:

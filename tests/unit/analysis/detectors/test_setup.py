@@ -80,5 +80,19 @@ def test_a_pool_that_lies_on_few_of_its_osds(osds: int, of: int, size: int, is_s
     assert texts(few) == (said if is_said else [])
 
 
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"osd debug_osd": "20/20", "osd.3 debug_bluestore": "10"}, "osd debug_osd 20/20, osd.3 debug_bluestore 10"),
+        ({"osd/class:hdd debug_bdev": "15/20"}, "osd/class:hdd debug_bdev 15/20"),
+        ({"client debug_rbd": "20", "osd debug_ms": "1/5"}, "client debug_rbd 20"),
+        ({"global debug_osd": "5/20", "mon debug_mon": "20", "osd osd_debug_pg_log_writeout": "true"}, ""),
+        ({"osd debug_osd": "", "osd debug_ms": "all"}, ""),
+    ],
+)
+def test_debug_levels_that_cost_time(config: dict[str, str], said: str) -> None:
+    assert texts(cluster(config=config)) == ([f"high debug levels are set: {said}"] if said else [])
+
+
 def test_what_is_not_known_says_nothing() -> None:
     assert texts(ClusterEnvironment()) == texts(ClusterEnvironment(**MCLOCK)) == []

@@ -9,12 +9,20 @@ import pytest
 from cephtui.analysis.verdicts.causes import CAUSES, NOT_OF_DISKS, SYMPTOMS
 from cephtui.analysis.verdicts.diagnosis import diagnosis, excess_of_osds
 from cephtui.models import Finding, NodeEnvironment, OsdResult, Run, Stages
+from cephtui.models.ceilings import Ceiling
 from cephtui.models.findings import KINDS, client, cluster, data, machine, measurement
 from cephtui.models.findings.examples import example_findings
 from cephtui.reports.render.rich import draw
 from cephtui.reports.views.diagnosis import diagnosis_view
 from cephtui.reports.views.runs import session_view
-from cephtui.reports.words.diagnosis import conclusion_text, hint_lines, not_seen_lines, proof_command
+from cephtui.reports.words.diagnosis import (
+    conclusion_text,
+    disk_lines,
+    hint_lines,
+    look_line,
+    not_seen_lines,
+    proof_command,
+)
 from cephtui.sessions.jsonlines import line
 from tests.support.drawings import printed
 from tests.support.golden import Golden
@@ -111,6 +119,21 @@ def test_a_long_way_to_the_osds_costs_a_round_trip_of_each_i_o() -> None:
     assert cause.cost
     assert cause.cost.seconds == 0.0015, "what was outside of the OSDs is no shorter"
     assert not codes(written(1, far, split=stages(0.0021, 0.0, 0.0, 0.2)))
+
+
+def test_a_limit_of_librbd_that_is_reached_costs_what_i_os_wait_for_it() -> None:
+    def limited(at_most: float) -> Run:
+        ceiling = Ceiling(
+            limit="rbd_qos", direction="write", metric="iops", measured=100, at_most=at_most, basis="rbd_qos_iops_limit"
+        )
+        return written(2, iodepth=16, split=stages(0.138, 0.006, 0.0003, 0.016), ceilings=(ceiling,))
+
+    (cause,) = diagnosis([written(1), limited(101)]).causes
+    assert cause.kind is cluster.QOS_LIMIT
+    assert cause.cost
+    assert cause.cost.seconds == pytest.approx(0.138 - 0.0003)
+    assert not codes(written(1), limited(200))
+    assert codes(written(1), limited(101), written(3, SCRUB)) == ["qos-limit", "scrub"]
 
 
 def test_work_of_the_cluster_costs_at_most_the_time_in_the_osds() -> None:
@@ -243,6 +266,42 @@ def test_the_proof_has_the_command_that_takes_the_cause_away() -> None:
     )
     (cause,) = diagnosis([written(1, MCLOCK)]).causes
     assert cause.change == ("ceph config rm osd.1 osd_mclock_max_capacity_iops_ssd", "")
+
+
+def test_levels_are_taken_back_as_they_were_and_only_what_is_one() -> None:
+    def change(*options: str) -> tuple[str, str]:
+        (cause,) = diagnosis([written(1, cluster.DEBUG_LEVELS.found(options=options))]).causes
+        assert cause.sureness == "set-up"
+        return cause.change
+
+    assert change("osd debug_osd 20/20", "osd.3 debug_bdev 10") == (
+        "ceph config rm osd debug_osd; ceph config rm osd.3 debug_bdev",
+        "ceph config set osd debug_osd 20/20; ceph config set osd.3 debug_bdev 10",
+    )
+    for foreign in ("osd debug_osd 20/20; reboot", "osd/class:hdd debug_osd 20", "mon debug_mon 20", "osd debug_osd"):
+        assert change("osd debug_osd 20/20", foreign) == ("", "")
+
+
+def test_the_disks_of_the_osds_that_a_cause_names() -> None:
+    seen = of_cluster(model_by_osd={"0": "Other 1", "1": "Samsung SSD 870 EVO 1TB"})
+    (cause,) = diagnosis([written(1, SLOW, cluster=seen), written(2, SLOW, cluster=seen)]).causes
+    assert disk_lines(cause) == ["osd.1: Samsung SSD 870 EVO 1TB"]
+    (cause,) = diagnosis([written(1, SLOW, cluster=None)]).causes
+    assert disk_lines(cause) == []
+
+
+def test_the_look_before_any_load_in_one_line() -> None:
+    seen = of_cluster(
+        health="HEALTH_OK", osds=3, osds_up=3, pool={"name": "bench"},
+        pgs_by_osd={"0": 12, "1": 10}, class_by_osd={"0": "ssd", "1": "ssd"},
+    )  # fmt: skip
+    during = SCRUB.model_copy(update={"values": {**SCRUB.values, "from_seconds": 1.0, "to_seconds": 4.0}})
+    few = cluster.FEW_OSDS.found(pool="bench", osds=2, of=3)
+    assert look_line(written(1, few, during, SLOW, cluster=seen)) == (
+        "before any load: HEALTH_OK, 3 of 3 OSDs up, pool bench with 10 to 12 PGs on each of 2 OSDs (2 ssd), "
+        "pool bench lies on 2 of the 3 OSDs that its CRUSH rule may use"
+    )
+    assert look_line(written(1, cluster=None)) == ""
 
 
 def test_below_results_stand_the_two_causes_that_cost_the_most() -> None:

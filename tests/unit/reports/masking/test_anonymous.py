@@ -71,6 +71,7 @@ OWN = {
     "ClusterEnvironment.pgs_by_osd key": "0",
     "ClusterEnvironment.class_by_osd key": "0",
     "ClusterEnvironment.disk_by_osd key": "0",
+    "ClusterEnvironment.model_by_osd key": "0",
     "Run.osds key": "0",
     "SlowestOperation.osd": "osd.3",
     "SlowestOperation.stages key": "queue",
@@ -123,7 +124,7 @@ FREE = {
     *(f"ClusterEnvironment.{name}" for name in ("ceph_version", "health", "checks", "failure_domain", "osd_flags")),
     *(
         f"ClusterEnvironment.{name}"
-        for name in ("disk_by_osd value", "osd_op_queue", "osd_mclock_profile", "image_features")
+        for name in ("disk_by_osd value", "model_by_osd value", "osd_op_queue", "osd_mclock_profile", "image_features")
     ),
     *(f"ClusterEnvironment.{name}" for name in ("osds_by_class key", "class_by_osd value")),
     *(f"ClusterEnvironment.{name}" for name in ("pg_states key", "pool value", "no_permission")),
