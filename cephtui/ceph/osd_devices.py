@@ -31,16 +31,20 @@ class OsdDevices:
 
         A disk with a serial number is known by a digest of it, whatever the kernel calls it: ``pve1 3f2a9c1d``.
         """
-        names = sorted(disk for disk, use in self.disks.items() if use == f"osd.{self.id}")
+        names = self._data_names
         return " ".join([self.host, *map(self._identity, names)]) if names else ""
 
     @property
     def model(self) -> str:
         """The model of that disk, ``Samsung SSD 870 EVO 1TB``, without its serial number; empty where it is not known,
         or there are several."""
-        names = [disk for disk, use in self.disks.items() if use == f"osd.{self.id}"]
+        names = self._data_names
         model, _, serial = self.serials.get(names[0], "").rpartition("_") if len(names) == 1 else ("", "", "")
         return model.replace("_", " ").strip() if serial else ""
+
+    @property
+    def _data_names(self) -> list[str]:
+        return sorted(disk for disk, use in self.disks.items() if use == f"osd.{self.id}")
 
     def _identity(self, disk: str) -> str:
         serial = self.serials.get(disk)

@@ -13,7 +13,7 @@ from cephtui.ceph.pools import OsdMap, OsdUsage, Pg, Pool, PoolUsage
 from cephtui.ceph.rates import PoolRates
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, PoolActivity
-from cephtui.models.base import Quiet
+from cephtui.models.base import QUIET_OPTIONS, Quiet
 from cephtui.models.findings.cluster import AUTOSCALE, PGS_SPLIT
 from cephtui.models.findings.data import SPACE
 from cephtui.models.refusal import Refusal
@@ -244,10 +244,9 @@ def guard_quiet(quiet: Quiet, *, agreed: bool) -> Refusal | None:
     if agreed or not quiet:
         return None
     also = ", and the balancer and the PG autoscaler of all pools are switched off," if quiet == "all" else ""
-    flag = "--quiet-all" if quiet == "all" else "--quiet-cluster"
     return Refusal(
         f"noscrub and nodeep-scrub are set for the whole cluster{also} until the end of the study",
-        f"measure without it, or allow it with {flag}",
+        f"measure without it, or allow it with {QUIET_OPTIONS[quiet]}",
         confirm=quiet,
         confirm_kind="quiet-cluster",
     )

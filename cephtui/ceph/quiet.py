@@ -14,8 +14,9 @@ from cephtui.ceph import answers
 from cephtui.ceph.pools import OsdMap
 from cephtui.frozen import dataclass
 from cephtui.models.base import Quiet
+from cephtui.models.findings.cluster import NO_SCRUBS
 
-FLAGS = ("noscrub", "nodeep-scrub")
+FLAGS = NO_SCRUBS
 BALANCER, BALANCER_SET, AUTOSCALER = "balancer", "balancer set", "autoscaler"
 """The balancer, which is on by default; one that was switched on in the configuration; the PG autoscaler of a pool."""
 BALANCER_ARGV = ("ceph", "balancer", "status", "-f", "json")

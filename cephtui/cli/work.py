@@ -33,6 +33,7 @@ from cephtui.cli.saved import find_session
 from cephtui.exit_codes import EXIT_REFUSED
 from cephtui.frozen import dataclass
 from cephtui.models import Node, Run, Step
+from cephtui.models.base import QUIET_OPTIONS
 from cephtui.models.plan import Manner
 from cephtui.models.refusal import Refusal
 from cephtui.models.study import RUNS, Cell, SavedStudy
@@ -289,8 +290,8 @@ def check_manner(before: Manner, now: Manner) -> None:
     if now.drop_caches and not before.drop_caches:
         raise click.UsageError("caches were not dropped before the runs so far: leave out --drop-caches")
     if before.quiet != now.quiet:
-        options = {"": "without holding scrubs back", "scrubs": "with --quiet-cluster", "all": "with --quiet-all"}
-        raise click.UsageError(f"the runs so far were measured {options[before.quiet]}: measure the others so too")
+        how = f"with {QUIET_OPTIONS[before.quiet]}" if before.quiet else "without holding scrubs back"
+        raise click.UsageError(f"the runs so far were measured {how}: measure the others so too")
 
 
 def _nodes(saved: SavedStudy, where: Where) -> dict[str, Node]:

@@ -11,7 +11,7 @@ from cephtui.ceph import answers, quiet
 from cephtui.ceph.pools import OsdMap
 from cephtui.ceph.quiet import Holder
 from cephtui.cluster import reader
-from cephtui.cluster.reader import ClusterError, ClusterReader, Query
+from cephtui.cluster.reader import NEEDS_ADMIN, ClusterError, ClusterReader, Query
 from cephtui.models.base import Quiet
 from cephtui.nodes.shell import Shell, failure_reason
 
@@ -20,7 +20,7 @@ _HOLDERS: Query[Mapping[str, Holder]] = Query(
     quiet.HOLDERS_ARGV,
     quiet.parse_holders,
     "can't ask which sessions hold background work back",
-    "the user needs the rights of an administrator: --ceph-id admin",
+    NEEDS_ADMIN,
 )
 _OWNER = re.compile(r"[A-Za-z0-9._-]+")
 
@@ -97,4 +97,4 @@ async def _run(shell: Shell, argv: tuple[str, ...]) -> None:
     if done.status != 0:
         denied = answers.is_denied(done.status, done.stderr)
         why = "no permission" if denied else failure_reason(done)
-        raise ClusterError(f"{' '.join(argv[:4])}: {why}", _HOLDERS.remedy if denied else "", denied=denied)
+        raise ClusterError(f"{' '.join(argv[:4])}: {why}", NEEDS_ADMIN if denied else "", denied=denied)

@@ -42,6 +42,7 @@ from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.nodes.transport import Completed, TransportError
 
 _FORMAT = ("-f", "json")
+NEEDS_ADMIN = "the user needs the rights of an administrator: --ceph-id admin"
 _SEE_ACCESS = "start cephtui with the right --ceph-conf and --ceph-id"
 _NOT_INSTALLED, _INSTALL = "Ceph's programs are not installed", "apt-get install ceph-common"
 T = TypeVar("T")

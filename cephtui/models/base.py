@@ -32,6 +32,8 @@ Said: TypeAlias = NameKind | Literal["target"]
 Quiet: TypeAlias = Literal["", "scrubs", "all"]
 """What of the cluster's own work is held back for a study: nothing, scrubs, or the balancer and the PG autoscaler as
 well."""
+QUIET_OPTIONS: Mapping[Quiet, str] = {"scrubs": "--quiet-cluster", "all": "--quiet-all"}
+"""The option of a command line that holds it back."""
 FIGURE_MOST = 1e60
 """A number above every figure; sums, quotients and squares of smaller ones are still finite."""
 ELAPSED_MOST_SECONDS = 1e9

@@ -25,17 +25,17 @@ the run."""
 
 async def hold_back(bench: Bench, shell: NodeShell, what: Quiet, stop: StopRequest) -> Refusal | None:
     """Hold back what is at work in the cluster of its own, and is not held already; why that can't be, or None."""
+    owner, node = bench.session.owner, shell.node
     try:
-        holder, fsid = await to_hold(shell, what, bench.session.owner)
-        items = holder.items
-        node, target = shell.node, f"quiet:{','.join(quiet.names(items))}"
-        is_new = bool(items) and (node.name, target) not in bench.created
+        holder, fsid = await to_hold(shell, what, owner)
+        if not holder.items:
+            return None
+        target = f"quiet:{','.join(quiet.names(holder.items))}"
+        is_new = (node.name, target) not in bench.created
         if is_new:
-            bench.publish(Notice(0, f"until the end of the study: {quiet.in_words(items, 'set', 'off')}"))
-            owner = bench.session.owner
+            bench.publish(Notice(0, f"until the end of the study: {quiet.in_words(holder.items, 'set', 'off')}"))
             bench.note_undo(Undo(node=node.name, target=target, at=node, owner=owner, cluster=fsid or None))
-        if items:
-            await hold(shell, holder, bench.session.owner)
+        await hold(shell, holder, owner)
         if is_new:
             await _wait_for_scrubs(bench, shell, stop)
     except PartEnded as ended:

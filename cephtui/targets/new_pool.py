@@ -11,7 +11,7 @@ from cephtui import units
 from cephtui.ceph import answers, new_pool
 from cephtui.ceph.new_pool import Shape
 from cephtui.cluster import reader
-from cephtui.cluster.reader import ClusterError, ClusterReader
+from cephtui.cluster.reader import NEEDS_ADMIN, ClusterError, ClusterReader
 from cephtui.frozen import dataclass
 from cephtui.models import Kind, NameKind, Node, Part, Place, RadosPlace
 from cephtui.models.refusal import Refusal
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 _MAKE_SECONDS, _DELETE_SECONDS = 60.0, 120.0
 _OBJECT_MOST = 128 << 20
 """The value of ``osd_max_object_size`` that is assumed where it can't be asked."""
-_NEEDS = "the user needs the rights of an administrator: --ceph-id admin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +168,9 @@ def _unmarked_name(pool: str, owner: str) -> str:
 
 
 def _why(failed: Completed) -> str:
-    return f"no permission: {_NEEDS}" if answers.is_denied(failed.status, failed.stderr) else failure_reason(failed)
+    return (
+        f"no permission: {NEEDS_ADMIN}" if answers.is_denied(failed.status, failed.stderr) else failure_reason(failed)
+    )
 
 
 class NewPoolKind(TargetKind):

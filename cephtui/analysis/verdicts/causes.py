@@ -27,10 +27,9 @@ _ON_LINKS: tuple[Stage, ...] = ("outside", "store")
 
 
 def _scrubs_off(values: Values) -> Change:
-    flags = ("noscrub", "nodeep-scrub")
     return (
-        "; ".join(f"ceph osd set {flag}" for flag in flags),
-        "; ".join(f"ceph osd unset {flag}" for flag in flags),
+        "; ".join(f"ceph osd set {flag}" for flag in cluster.NO_SCRUBS),
+        "; ".join(f"ceph osd unset {flag}" for flag in cluster.NO_SCRUBS),
     )
 
 

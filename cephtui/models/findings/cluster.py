@@ -23,7 +23,7 @@ _DOCS = "https://docs.ceph.com/en/latest/rados"
 _HEALTH = f"{_DOCS}/operations/health-checks/"
 _PGS = f"{_DOCS}/operations/pg-states/"
 _PG_COUNT = f"{_DOCS}/operations/placement-groups/"
-_NO_SCRUBS, _NO_TRIM = ("noscrub", "nodeep-scrub"), "nosnaptrim"
+NO_SCRUBS, _NO_TRIM = ("noscrub", "nodeep-scrub"), "nosnaptrim"
 _CLEARED = "clear the flag, or measure both sides with it"
 
 
@@ -201,10 +201,9 @@ def _scrub(values: Values) -> str:
     )
 
 
-def _kept(*flags: str) -> str:
+def _kept(flag: str) -> str:
     """The cure for a flag that keeps work of the cluster out of runs: set it on both sides, remove it afterwards."""
-    them = "both flags" if len(flags) > 1 else "the flag"
-    return f"measure both sides with {' and '.join(flags)} set, and clear {them} afterwards"
+    return f"measure both sides with {flag} set, and clear the flag afterwards"
 
 
 SCRUB = FindingKind(
@@ -227,7 +226,7 @@ def _flag_cure(values: Values) -> str:
     flag = values.get("flag")
     if flag is None or "things" in values:
         return f"{_kept('noscrub, nodeep-scrub or nosnaptrim')}; {_CLEARED.replace('the flag', 'any other flag')}"
-    return _kept(str(flag)) if flag in (*_NO_SCRUBS, _NO_TRIM) else _CLEARED
+    return _kept(str(flag)) if flag in (*NO_SCRUBS, _NO_TRIM) else _CLEARED
 
 
 FLAG = FindingKind(

@@ -224,8 +224,8 @@ def cell_lines(matrix: Matrix, row: int, column: int) -> list[Cell]:
     where = f"  {cell.target} on {', '.join(names)}"
     slowest = (words((f"slowest: {slowest_text(slow)}", "open")) for slow in (cell.slower, *cell.within) if slow)
     title = words((row_titles(matrix)[row], "strong"), where)
-    where_it_goes = [words(text) for text in [_stages_text(matrix_row, cell)] if text]
-    return [title, _figure_line(matrix_row, cell), *where_it_goes, *slowest, *_failed(cell), *finding_items(cell.runs)]
+    lines = [title, _figure_line(matrix_row, cell), *_stages_line(matrix_row, cell)]
+    return [*lines, *slowest, *_failed(cell), *finding_items(cell.runs)]
 
 
 def _stages_of(row: MatrixRow, cell: CellSummary) -> Stages | None:
@@ -234,12 +234,12 @@ def _stages_of(row: MatrixRow, cell: CellSummary) -> Stages | None:
     return next((stages for flow, stages in mean_stages(good).items() if flow == row.flow), None)
 
 
-def _stages_text(row: MatrixRow, cell: CellSummary) -> str:
-    """``latency 21.8 ms: 67 % slowest copy, 29 % queue, 4 % rest``; empty where that is not known."""
+def _stages_line(row: MatrixRow, cell: CellSummary) -> list[Words]:
+    """``latency 21.8 ms: 67 % slowest copy, 29 % queue, 4 % rest``; none where that is not known."""
     if (stages := _stages_of(row, cell)) is None:
-        return ""
+        return []
     capped = is_capped(finding for run in cell.runs for finding in run.findings)
-    return f"latency {units.latency(stages.seconds)}: {shares_text(stages, row.flow, is_capped=capped)}"
+    return [words(f"latency {units.latency(stages.seconds)}: {shares_text(stages, row.flow, is_capped=capped)}")]
 
 
 def _metric(row: MatrixRow, cell: CellSummary) -> Metric | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from cephtui import units
-from cephtui.models import Commits, Run, Stages
+from cephtui.models import Commits, MachineUse, Run, Stages
 from cephtui.models.verdict import StageChange
 from cephtui.reports.words.text import joined
 
@@ -77,11 +77,12 @@ def commits_text(commits: Commits, name: str = "") -> str:
 
 
 def round_trips_text(runs: Iterable[Run]) -> str:
-    """``a round trip to the OSDs takes 0.09 ms at least: pve1, pve2``, the shortest of each node, of those that differ
-    most the range; empty where it is not known."""
+    """``a round trip from pve1, pve2 to the OSDs takes 90.0 us to 120 us at least``: the shortest of each node; empty
+    where it is not known.
+    """
     least: dict[str, float] = {}
-    for node in (node for run in runs for node in run.nodes if node.machine):
-        for trip in node.machine.round_trips_seconds.values() if node.machine else ():
+    for node in (node for run in runs for node in run.nodes):
+        for trip in (node.machine or MachineUse()).round_trips_seconds.values():
             least[node.node] = min(trip, least.get(node.node, trip))
     if not least:
         return ""

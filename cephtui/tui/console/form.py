@@ -35,7 +35,8 @@ DROP_CACHES = OptionField("drop-caches", "yes or no", "no", _CACHES_ABOUT, "drop
 _QUIET_ABOUT = "noscrub and nodeep-scrub for the study; all: balancer and PG autoscaler off too; put back at its end"
 QUIET = OptionField("quiet-cluster", "yes, all or no", "no", _QUIET_ABOUT, "quiet-cluster")
 _DROPS: Mapping[str, bool] = {"": False, "no": False, "yes": True}
-_QUIETS: Mapping[str, Quiet] = {"": "", "no": "", "yes": "scrubs", "all": "all"}
+_QUIETS: Mapping[str, Quiet] = {"no": "", "": "", "yes": "scrubs", "all": "all"}
+_QUIET_WORDS: Mapping[Quiet, str] = {quiet: word for word, quiet in _QUIETS.items()}
 UNSET = "not set"
 COLUMNS = 2
 Direction = Literal["up", "down", "left", "right"]
@@ -108,7 +109,7 @@ def fields_of(preset: Preset, edits: Edits) -> list[Field]:
     main = [field for field in fields if field.option.title]
     repeated = [Field(REPEATS, str(edits.repeats), "1"), Field(ORDER, edits.order or "", "")]
     repeated.append(Tick(DROP_CACHES, "yes" if edits.manner.drop_caches else "", ""))
-    repeated.append(Tick(QUIET, {"": "", "scrubs": "yes", "all": "all"}[edits.manner.quiet], ""))
+    repeated.append(Tick(QUIET, _QUIET_WORDS[edits.manner.quiet], ""))
     return [*main, *repeated, *(field for field in fields if not field.option.title)]
 
 
@@ -125,14 +126,6 @@ def parse_repeats(text: str) -> int:
     if not repeats.isdecimal() or not 1 <= int(repeats) <= REPEATS_MOST:
         raise OptionError(REPEATS.name, f"expected {REPEATS.allowed}, got {repeats!r}")
     return int(repeats)
-
-
-def parse_order(text: str) -> Order | None:
-    """Raises OptionError."""
-    order = text.strip().lower()
-    if order not in ORDERS:
-        raise OptionError(ORDER.name, f"expected {ORDER.allowed}, got {text!r}")
-    return ORDERS[order]
 
 
 def _choice(option: OptionField, choices: Mapping[str, T], text: str) -> T:
