@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cephtui.printable import listed as listed
@@ -12,6 +12,7 @@ from cephtui.reading import load_json
 
 # some releases print figures that do not exist (the utilisation of an empty OSD) as no JSON knows them
 _NO_NUMBER = re.compile(r"(?<=[:\[,])\s*-?(?:nan|inf)\b", re.IGNORECASE)
+_OF_OSD = re.compile(r"^osd\.([0-9]{1,6}): ", re.MULTILINE)
 _FIGURE_MOST = 1 << 64
 _TEXT_MOST = 600
 """Characters of a setting's value that are kept: ``bluestore_rocksdb_options`` has some 300."""
@@ -45,6 +46,12 @@ def json_object(text: str, *keys: str) -> Mapping[str, Any]:
     if not isinstance(answer, dict) or not all(key in answer for key in keys):
         raise ValueError(f"unexpected answer: {text.strip()[:200]!r}")
     return answer
+
+
+def of_osds(text: str) -> Iterator[tuple[str, str]]:
+    """The number and the answer of each OSD, of ``ceph tell osd.*``: ``osd.3: {}``."""
+    parts = _OF_OSD.split(text)[1:]
+    yield from zip(parts[::2], parts[1::2], strict=True)
 
 
 def rows(text: str) -> Sequence[Mapping[str, Any]]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from cephtui.ceph import answers
+from cephtui.ceph import answers, osd_options
 from cephtui.paths import packaged_text
 
 Answer: TypeAlias = tuple[int, str, str]
@@ -24,6 +24,7 @@ _MAIN, _OWN = '\nif __name__ == "__main__":', re.compile(r"^from cephtui\..*\n",
 _FORMAT = ("-f", "json")
 _PARAMETERS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("config", "get"): ("who", "key"),
+    ("dump_osd_network",): ("value",),
     ("config-key", "dump"): ("key",),
     ("df",): ("detail",),
     ("osd", "pool", "stats"): ("pool_name",),
@@ -31,8 +32,13 @@ _PARAMETERS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("pg", "dump"): ("dumpcontents",),
 }
 """The names of the parameters of commands that have some, as in ``get_command_descriptions``."""
-_LISTS = {"states", "dumpcontents"}
+_LISTS = {"states", "dumpcontents", "value"}
 """Parameters that take several values."""
+_EACH_RUN: Mapping[str, Mapping[str, object]] = {
+    "config diff": {"only": osd_options.ONLY, "most": 256},
+    "dump_osd_network": {"most": 256},
+}
+"""What is asked before each run: of long answers what is wanted, and of how many OSDs at most."""
 
 
 def script_argv(commands: Sequence[Sequence[str]]) -> tuple[str, ...]:
@@ -53,10 +59,15 @@ def requests(commands: Sequence[Sequence[str]]) -> str:
 def _request(command: Sequence[str]) -> dict[str, object]:
     words = tuple(command[1:-2] if tuple(command[-2:]) == _FORMAT else command[1:])
     if words[0] == "tell":
-        return {"target": words[1], "prefix": " ".join(words[2:])}
-    prefix = next((start for start in _PARAMETERS if words[: len(start)] == start), words)
-    values = zip(_PARAMETERS.get(prefix, ()), words[len(prefix) :], strict=False)
-    return {"prefix": " ".join(prefix), **{name: [value] if name in _LISTS else value for name, value in values}}
+        request = _parameters(words[2:])
+        return {"target": words[1], **request, **_EACH_RUN.get(str(request["prefix"]), {})}
+    return _parameters(words)
+
+
+def _parameters(words: Sequence[str]) -> dict[str, object]:
+    begin = next((start for start in _PARAMETERS if tuple(words[: len(start)]) == start), tuple(words))
+    values = zip(_PARAMETERS.get(begin, ()), words[len(begin) :], strict=False)
+    return {"prefix": " ".join(begin), **{name: [value] if name in _LISTS else value for name, value in values}}
 
 
 def parse_answers(text: str, commands: int) -> tuple[Answer, ...]:

@@ -3,9 +3,11 @@
     python3 -c SCRIPT COMMANDS [PLAIN]
 
 COMMANDS is a JSON list of commands as the monitors take them, ``{"prefix": "osd tree", "states": ["down"]}``; one with
-``"target": "osd.*"`` goes to every OSD, with ``"target": "osd.3"`` to that one; several of these at a time. The result
-is a JSON list with the status, the output and the error output of each. With PLAIN it is the outputs alone, a line
-each, and the exit status is that of the last command that failed.
+``"target": "osd.*"`` goes to every OSD, with ``"target": "osd.3"`` to that one; several of these at a time. Of every
+OSD the output is a line, ``osd.3: {}``; with ``"only"``, a regular expression, it has nothing else of the objects in
+its object than what has such a name; where there are more OSDs than ``"most"`` none is asked. The result is a JSON list
+with the status, the output and the error output of each. With PLAIN it is the outputs alone, a line each, and the exit
+status is that of the last command that failed.
 
 Modules that are seldom needed are imported where they are: that is a tenth of what a query costs the node.
 
@@ -134,26 +136,44 @@ def ask_all(cluster: Any, commands: Any) -> Any:
 
 def ask(cluster: Any, command: Any) -> Any:
     if "target" in command:
-        osd, command = command["target"].partition(".")[2], {"prefix": command["prefix"], "format": "json"}
+        own = ("target", "only", "most")
+        osd = command["target"].partition(".")[2]
+        text = json.dumps({**{key: command[key] for key in command if key not in own}, "format": "json"})
         if osd == "*":
-            return ask_osds(cluster, command)
-        return answer(cluster.osd_command(int(osd), json.dumps(command), b""))
+            return ask_osds(cluster, text, command.get("only"), command.get("most"))
+        return answer(cluster.osd_command(int(osd), text, b""))
     return answer(cluster.mon_command(json.dumps(dict(command, format="json")), b""))
 
 
-def ask_osds(cluster: Any, command: Any) -> Any:
-    """The outputs of all OSDs, a line each; an OSD that is down is the error only where there is no other."""
+def ask_osds(cluster: Any, text: str, only: Any, most: Any) -> Any:
+    """The outputs of all OSDs, a line each. OSDs that are down are an error only where no other has answered."""
     from concurrent.futures import ThreadPoolExecutor
 
     status, listed, error = answer(cluster.mon_command(json.dumps({"prefix": "osd ls", "format": "json"}), b""))
-    if status:
+    if status or (most and len(json.loads(listed)) > most):
         return status, "", error
-    text = json.dumps(command)
+
+    def asked(osd: int) -> Any:
+        return (osd, *answer(cluster.osd_command(osd, text, b"")))
+
     with ThreadPoolExecutor(OSDS_AT_ONCE) as threads:
-        replies = list(threads.map(lambda osd: answer(cluster.osd_command(osd, text, b"")), json.loads(listed)))
-    failed = sorted((reply for reply in replies if reply[0]), key=lambda reply: reply[0] == NO_SUCH_OSD)
-    status, error = (failed[0][0], failed[0][2]) if failed else (0, "")
-    return status, "\n".join(reply[1].strip() for reply in replies), error
+        replies = list(threads.map(asked, json.loads(listed)))
+    are_some_up = any(not reply[1] for reply in replies)
+    failed = [reply for reply in replies if reply[1] and not (are_some_up and reply[1] == NO_SUCH_OSD)]
+    status, error = (failed[0][1], failed[0][3]) if failed else (0, "")
+    outputs = [f"osd.{osd}: {wanted(output, only)}" for osd, failure, output, _ in replies if not failure]
+    return status, "\n".join(outputs), error
+
+
+def wanted(output: str, only: Any) -> str:
+    """Of the objects in an object what has such a name; all where none is asked for."""
+    if only is None:
+        return output.strip()
+    import re
+
+    name = re.compile(only)
+    objects = [(outer, inner) for outer, inner in json.loads(output).items() if isinstance(inner, dict)]
+    return json.dumps({outer: {key: inner[key] for key in inner if name.match(key)} for outer, inner in objects})
 
 
 def answer(done: Any) -> Any:

@@ -12,7 +12,8 @@ from cephtui.models import OsdInterval, OsdSample
 
 OSDS_MOST = 256
 """The OSDs of larger pools are not asked: the answers of one round would be too far apart."""
-_OSD, _CAP, _STORE = "osd", "throttle-osd_client_messages", "bluestore"
+_OSD, _STORE = "osd", "bluestore"
+_CAP, _SIZE_CAP = "throttle-osd_client_messages", "throttle-osd_client_bytes"
 _NAMES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "reads": ((_OSD, "op_r"),),
     "writes": ((_OSD, "op_w"),),
@@ -34,12 +35,15 @@ _NAMES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "received": ((_CAP, "get"),),
     "refused": ((_CAP, "get_or_fail_fail"),),
     "message_cap": ((_CAP, "max"),),
+    "refused_by_size": ((_SIZE_CAP, "get_or_fail_fail"),),
+    "size_cap_bytes": ((_SIZE_CAP, "max"),),
 }
 """Ceph's names of what is asked, by logger and counter. Where releases have called it otherwise, they are one after the
 other, and the first that an OSD has is taken: those of BlueStore's transactions begin with txc_ since 18.2."""
 _COUNTERS = tuple(counter for names in _NAMES.values() for counter in names)
 _MEANS = tuple(name for name in _NAMES if name.endswith("_seconds"))
 _OF_ALL_MEANS = tuple(name for name in _MEANS if name != "subop_seconds")
+_CAPS = ("message_cap", "size_cap_bytes")
 _JITTER = 0.25
 """An OSD whose answers are apart by that much more or less than those of the others has an interval of its own."""
 _AT_ONCE_SECONDS = 0.01
@@ -66,7 +70,7 @@ class OsdCounts:
 
     def is_before(self, later: OsdCounts) -> bool:
         """Whether the OSD has not been started again in between: no counter has fallen."""
-        counts = {name: count for name, count in self.counts.items() if name != "message_cap"}
+        counts = {name: count for name, count in self.counts.items() if name not in _CAPS}
         have_not_fallen = (
             *(later.counts.get(name, -1) >= count for name, count in counts.items()),
             *(later.means.get(name, (-1, 0.0))[0] >= count for name, (count, _) in self.means.items()),
@@ -154,7 +158,9 @@ def _sample(spans: Mapping[int, tuple[OsdCounts, OsdCounts]], usual: float, miss
     def summed(name: str) -> int:
         return sum(before.count_until(now, name) for before, now in spans.values())
 
-    caps = [now.counts["message_cap"] for _, now in spans.values() if now.counts.get("message_cap")]
+    def lowest(cap: str) -> int | None:
+        return min((now.counts[cap] for _, now in spans.values() if now.counts.get(cap)), default=None)
+
     return OsdSample(
         run=0,
         elapsed_seconds=0.0,
@@ -166,7 +172,7 @@ def _sample(spans: Mapping[int, tuple[OsdCounts, OsdCounts]], usual: float, miss
         write_bytes=summed("write_bytes") + summed("modify_bytes"),
         **{name: _mean([before.mean_until(now, name) for before, now in spans.values()]) for name in _OF_ALL_MEANS},
         commits=sum(before.mean_until(now, "commit_seconds")[0] for before, now in spans.values()),
-        message_cap=min(caps, default=None),
+        **{cap: lowest(cap) for cap in _CAPS},
         osds={str(osd): _interval(before, now, usual) for osd, (before, now) in sorted(spans.items())},
         missing=tuple(map(str, missing)),
     )
@@ -190,6 +196,7 @@ def _interval(before: OsdCounts, now: OsdCounts, usual: float) -> OsdInterval:
         commit_seconds=_mean([commits]) or 0.0,
         received=before.count_until(now, "received"),
         refused=before.count_until(now, "refused"),
+        refused_by_size=before.count_until(now, "refused_by_size"),
     )
 
 

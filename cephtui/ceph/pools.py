@@ -120,6 +120,8 @@ class Pg:
     pool: int
     state: str
     osds: tuple[int, ...] = ()
+    primary: int | None = None
+    """The one of them that clients read from, and write to; None where it has none, or that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +263,13 @@ def _pg(answer: Mapping[str, Any]) -> Pg:
     numbers = answer.get("up") or answer.get("acting") or []
     pool = str(answer.get("pgid", "")).partition(".")[0]
     osds = tuple(osd for osd in numbers if isinstance(osd, int) and osd not in (_CRUSH_ITEM_NONE, -1))
-    return Pg(int(pool) if pool.isdigit() else -1, str(answer.get("state", "unknown")), osds)
+    primary = answer.get("up_primary")
+    return Pg(
+        int(pool) if pool.isdigit() else -1,
+        str(answer.get("state", "unknown")),
+        osds,
+        primary if primary in osds else None,
+    )
 
 
 def parse_crush_rules(text: str) -> Mapping[int, CrushRule]:

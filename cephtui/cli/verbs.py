@@ -267,6 +267,7 @@ def ceilings(**arguments: Any) -> int:
 Examples:
   cephtui why --target rbd:bench --node pve1 --node pve2 --node pve3
   cephtui why --target rbd:bench --node pve1 --shared-pool -o why.html
+  cephtui why --target rbd:bench --node pve1 --osds --shared-pool
   cephtui why --target rbd:bench --node pve1 --dry-run
   cephtui why last
   cephtui why tuning/3 --format md
@@ -278,14 +279,15 @@ Exit codes:
 )
 @click.argument("name", metavar="[SESSION[/RUN]]", required=False, shell_complete=complete_runs)
 @click.option("--target", metavar="TARGET", help="What is slow, like rbd:POOL: images of its own are measured there.")
+@click.option("--osds", is_flag=True, help="Have each OSD of the cluster write to its own store too, one by one.")
 @measuring_options
 def why(**arguments: Any) -> int:
     """Say why a cluster is slow: where the latency goes, and what makes it long.
 
     It takes about two minutes: the links between the nodes (with iperf3, from two nodes on), then writes with a flush
     and reads one at a time, and both with 16 in flight on each node, 10 s each, on images of its own that are removed
-    afterwards. The causes are in the order of the time that they cost, each with its evidence, what to do, and the
-    command that would prove it. No cause is named without evidence.
+    afterwards; with --osds each OSD by itself, in 10 s or more. The causes are in the order of the time that they cost,
+    each with its evidence, what to do, and the command that would prove it. No cause is named without evidence.
 
     With SESSION nothing is measured: it is what the runs of that session show, or one run of it.
     """

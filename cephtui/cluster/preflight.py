@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from cephtui import units
@@ -17,7 +17,7 @@ from cephtui.ceph.rates import PoolRates
 from cephtui.cluster import reader
 from cephtui.cluster.reader import ClusterError, ClusterReader, Pools, Query
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterEnvironment, Finding, OptionValue, PoolActivity
+from cephtui.models import ClusterEnvironment, Finding, OptionValue, OsdOption, PoolActivity
 from cephtui.models.base import Quiet
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell
@@ -38,7 +38,8 @@ _OSDS_MOST = 1000
 """OSDs of a pool up to which its PGs are counted by OSD: a large cluster's need not be in every run."""
 _QUEUE, _PROFILE = map(reader.osd_option, OSD_OPTIONS)
 _CONDITIONS = (
-    *(reader.VERSIONS, reader.CRUSH_RULES, reader.TREE, reader.CONFIG, reader.OSD_METADATA),
+    *(reader.VERSIONS, reader.CRUSH_RULES, reader.TREE, reader.CONFIG),
+    *(reader.OSD_METADATA, reader.OSD_OPTIONS, reader.OSD_PINGS),
     *(_QUEUE, _PROFILE),
 )
 
@@ -224,12 +225,15 @@ async def _environment(
         cluster.optional(_QUEUE),
         cluster.optional(_PROFILE),
     )
-    devices = await cluster.optional(reader.OSD_METADATA)
+    devices, options, pings = await asyncio.gather(
+        cluster.optional(reader.OSD_METADATA), cluster.optional(reader.OSD_OPTIONS), cluster.optional(reader.OSD_PINGS)
+    )
     rule = (rules or {}).get(pool.crush_rule) if pool else None
     settings = {**(pool.settings if pool else {}), **(_rule_settings(rule) if rule else {})}
     if metadata_pool and metadata_pool is not pool:
         settings |= {f"metadata {name}": value for name, value in metadata_pool.settings.items()}
-    pgs_by_osd = Counter(osd for pg in (pools.pgs_of(pool) if pool else None) or () for osd in pg.osds)
+    pgs = (pools.pgs_of(pool) if pool else None) or ()
+    pgs_by_osd = Counter(osd for pg in pgs for osd in pg.osds)
     pgs_by_osd = pgs_by_osd if len(pgs_by_osd) <= _OSDS_MOST else Counter()
     classes = {osd.id: osd.device_class for osd in pools.osds or () if osd.device_class}
     of_pool = [osd for osd in devices or () if pool is None or osd.id in pgs_by_osd]
@@ -246,6 +250,7 @@ async def _environment(
         osds_by_host=tree.osds_by_host(rule.takes[0]) if tree and rule and len(rule.takes) == 1 else {},
         failure_domain=rule.failure_domain if rule else None,
         pgs_by_osd={str(osd): number for osd, number in sorted(pgs_by_osd.items())},
+        primaries=len({pg.primary for pg in pgs if pg.primary is not None}),
         class_by_osd={str(osd): classes[osd] for osd in sorted(pgs_by_osd) if osd in classes},
         disk_by_osd={str(osd.id): osd.data_disk for osd in shown if osd.data_disk},
         model_by_osd={str(osd.id): osd.model for osd in shown if osd.model},
@@ -258,8 +263,18 @@ async def _environment(
         osd_mclock_profile=profile,
         config=None if config is None else dict(config.options),
         config_more=config.more if config else 0,
+        slow_pings=tuple(ping for ping in pings or () if not pgs_by_osd or int(ping.osd) in pgs_by_osd),
+        osd_options=tuple(_of_osds(options or (), pgs_by_osd)),
         no_permission=tuple(cluster.denied),
     )
+
+
+def _of_osds(options: Iterable[OsdOption], osds: Mapping[int, int]) -> Iterator[OsdOption]:
+    """The options of some OSDs; of all where none are named."""
+    for option in options:
+        having = tuple(osd for osd in option.osds if not osds or int(osd) in osds)
+        if having:
+            yield option.model_copy(update={"osds": having})
 
 
 def _rule_settings(rule: CrushRule) -> dict[str, str]:

@@ -19,6 +19,8 @@ from cephtui.ceph import (
     in_use,
     new_pool,
     osd_devices,
+    osd_options,
+    osd_pings,
     pools,
     proxmox,
     qos,
@@ -37,6 +39,7 @@ from cephtui.ceph.qos import Limits
 from cephtui.ceph.rates import PoolRates
 from cephtui.ceph.slow_operations import SlowOperation
 from cephtui.frozen import dataclass
+from cephtui.models import OsdOption, OsdPing
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.nodes.transport import Completed, TransportError
@@ -99,6 +102,8 @@ OSD_METADATA: Query[tuple[OsdDevices, ...]] = Query(osd_devices.OSD_METADATA_ARG
 FILE_SYSTEMS = Query(file_systems.FILE_SYSTEMS_ARGV, file_systems.parse_file_systems)
 GATEWAYS: Query[tuple[str, ...]] = Query(gateways.SERVICES_ARGV, gateways.parse_gateways)
 CONFIG = Query(config.CONFIG_ARGV, config.parse_config)
+OSD_PINGS: Query[tuple[OsdPing, ...]] = Query(osd_pings.ARGV, osd_pings.parse)
+OSD_OPTIONS: Query[tuple[OsdOption, ...]] = Query(osd_options.ARGV, osd_options.parse)
 POOLS = (OSD_MAP, USAGE, OSD_USAGE, PGS)
 """The queries of ``ClusterReader.pools``."""
 

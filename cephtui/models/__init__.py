@@ -28,7 +28,16 @@ from cephtui.models.base import (
 )
 from cephtui.models.ceilings import Ceiling, Limit
 from cephtui.models.findings import Finding
-from cephtui.models.nodes import ClusterEnvironment, ClusterLink, HostNics, Node, NodeEnvironment, PoolActivity
+from cephtui.models.nodes import (
+    ClusterEnvironment,
+    ClusterLink,
+    HostNics,
+    Node,
+    NodeEnvironment,
+    OsdOption,
+    OsdPing,
+    PoolActivity,
+)
 from cephtui.models.plan import (
     CompanionStep,
     FilePlace,
@@ -120,6 +129,8 @@ __all__ = [
     "Notice",
     "OptionValue",
     "OsdInterval",
+    "OsdOption",
+    "OsdPing",
     "OsdPlace",
     "OsdResult",
     "OsdSample",

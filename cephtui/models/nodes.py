@@ -66,6 +66,31 @@ class NodeEnvironment(Model):
     """Whether the page cache was dropped before the run; null where that was not asked for."""
 
 
+class OsdOption(Model):
+    """An option that OSDs run with otherwise than by default."""
+
+    name: Name
+    value: Line
+    default: Line
+    source: Name
+    """Where it is set, as ``config diff`` has it: ``mon`` is the configuration database, ``file`` a ceph.conf, and
+    ``override`` the running daemon alone."""
+    osds: tuple[Name, ...]
+    """The ids of the OSDs that have this value."""
+
+
+class OsdPing(Model):
+    """Heartbeats between two OSDs that take long."""
+
+    osd: Name
+    """The id of the OSD that asked."""
+    peer: Name
+    network: Name
+    """``public`` or ``cluster``."""
+    seconds: Amount
+    """Until the answer, the mean of a minute."""
+
+
 class ClusterEnvironment(Model):
     """The conditions in the cluster when a run began; null where the cephx caps deny the query."""
 
@@ -85,6 +110,8 @@ class ClusterEnvironment(Model):
     """The type of bucket that no two copies of the pool share: ``host``, ``osd``."""
     pgs_by_osd: dict[Name, int] = Field(default_factory=dict)
     """How many of the pool's PGs each OSD has, by its id; empty where that is not known, or it has too many OSDs."""
+    primaries: int = Field(default=0, exclude_if=lambda primaries: not primaries)
+    """How many of these OSDs are the primary of a PG: clients read from no other. Left out where it is not known."""
     class_by_osd: dict[Name, Name] = Field(default_factory=dict)
     """The device class of each of those OSDs that has one."""
     disk_by_osd: dict[Name, Line] = Field(default_factory=dict, exclude_if=lambda disks: not disks)
@@ -111,6 +138,12 @@ class ClusterEnvironment(Model):
     Values that may be secret are not kept. What is set need not be in effect: daemons take some options at their next
     start only, and a host's ceph.conf may override them.
     """
+    osd_options: tuple[OsdOption, ...] = Field(default=(), exclude_if=lambda options: not options)
+    """What OSDs of the pool run with, of the options that can hold I/O back, and high debug levels; left out where all
+    have their defaults, or it can't be read."""
+    slow_pings: tuple[OsdPing, ...] = Field(default=(), exclude_if=lambda pings: not pings)
+    """Heartbeats of OSDs of the pool that took 20 ms and more, the longest first; left out where there are none, or
+    they can't be read."""
     config_more: int = 0
     """How many options are set beyond those that are kept."""
     osd_op_queue: Line | None = None

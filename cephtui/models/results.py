@@ -285,3 +285,5 @@ class OsdResult(Model):
     """Messages of clients that were received."""
     refused: int
     """How often a message was not received yet, because osd_client_message_cap were in work."""
+    refused_by_size: int = Field(default=0, exclude_if=lambda refused: not refused)
+    """How often it was not, because messages of osd_client_message_size_cap bytes were in work."""

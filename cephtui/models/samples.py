@@ -228,7 +228,7 @@ class OsdInterval(Model):
     interval_seconds: Annotated[Elapsed, _LEFT_OUT] = 0.0
     """The time since its answer before, where that is not the interval of the sample; left out where it is."""
     answer_seconds: Annotated[Amount, _LEFT_OUT] = 0.0
-    """How long it took to answer for its counters, the longest of three round trips; left out below 10 ms."""
+    """How long it took to answer for its counters, the longest of four round trips; left out below 10 ms."""
     reads: Annotated[int, _LEFT_OUT] = 0
     read_seconds: Annotated[Amount, _LEFT_OUT] = 0.0
     """Mean latency of its reads as their primary, from the receipt of the message to the answer."""
@@ -249,6 +249,8 @@ class OsdInterval(Model):
     """Messages of clients that were received."""
     refused: Annotated[int, _LEFT_OUT] = 0
     """How often a message was not received yet, because osd_client_message_cap were in work."""
+    refused_by_size: Annotated[int, _LEFT_OUT] = 0
+    """How often it was not, because messages of osd_client_message_size_cap bytes were in work."""
 
     @property
     def op_seconds(self) -> float | None:
@@ -294,6 +296,8 @@ class OsdSample(StateSample):
     """Of it held by BlueStore's throttle."""
     message_cap: int | None = None
     """The lowest osd_client_message_cap of the OSDs: messages of clients that one may have in work at once."""
+    size_cap_bytes: int | None = Field(default=None, exclude_if=lambda cap: cap is None)
+    """The lowest osd_client_message_size_cap, which is for the bytes of these; left out where it is not known."""
     operations_per_io: Amount | None = None
     """How many operations of clients an I/O of the run is at most; null where that is not known."""
     osds: dict[Name, OsdInterval] = Field(default_factory=dict)

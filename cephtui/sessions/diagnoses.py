@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from cephtui.analysis.runs.links import measures_links
 from cephtui.analysis.verdicts.diagnosis import Diagnosis, diagnosis
 from cephtui.models import Run
 from cephtui.models.study import SavedStudy
@@ -15,16 +16,19 @@ from cephtui.sessions.studies import read_studies
 
 
 def earlier_diagnosis(directory: Path, runs: Sequence[Run]) -> Diagnosis | None:
-    """The last one of the same target before these runs of a session, in any session beside it; None without any."""
-    if not runs:
+    """The last one of the same target before these runs of a session, in any session beside it; None without any.
+
+    The target is that of the first run that is of no link.
+    """
+    measured = [run for run in runs if not measures_links(run)]
+    if not measured:
         return None
-    first = runs[0]
-    targets, own = {run.target for run in runs}, {run.batch for run in runs}
+    first, own = measured[0], {run.batch for run in runs}
     studies = [
         (study, session)
         for session in (directory.parent / name for name in store.session_names(directory.parent))
         for study in _studies(session)
-        if study.at < first.started_at and targets.intersection(study.targets) and not own.intersection(_batches(study))
+        if study.at < first.started_at and first.target in study.targets and not own.intersection(_batches(study))
     ]
     for study, session in sorted(studies, key=lambda pair: pair[0].at, reverse=True):
         with suppress(StoreError):

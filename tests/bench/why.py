@@ -20,7 +20,7 @@ from tests.bench.tracing import slow_calls
 from tests.end_to_end.sandbox import Sandbox
 from tests.lab import Lab
 from tests.lab.cluster import OSDS
-from tests.on_lab.others import kill_osd, pool_on, start_osd, wait_clean
+from tests.on_lab.others import kill_osd, pool_on, set_at_run_time, start_osd, wait_clean
 from tests.on_lab.runs import Bench
 
 _SECONDS = 400.0
@@ -64,6 +64,17 @@ def _with(*faults: Callable[[Lab], AbstractContextManager[Any]]) -> Callable[[La
 def slow_commits(lab: Lab) -> Iterator[None]:
     """What one OSD writes to its disk takes longer."""
     with slow_calls(provoking.osd_pids(lab)[_OSD], "io_submit", _COMMIT_SECONDS):
+        yield
+
+
+@contextmanager
+def _slow_commits_of_all(lab: Lab) -> Iterator[None]:
+    """The disks of all OSDs, which are called SSDs, take long for a flush."""
+    with ExitStack() as stack:
+        for osd, pid in provoking.osd_pids(lab).items():
+            stack.enter_context(slow_calls(pid, "io_submit", _COMMIT_SECONDS))
+            lab.ceph("osd", "crush", "set-device-class", "ssd", f"osd.{osd}")
+            stack.callback(lab.ceph, "osd", "crush", "rm-device-class", f"osd.{osd}")
         yield
 
 
@@ -161,6 +172,20 @@ def _limited(lab: Lab) -> Iterator[str]:
 
 
 @contextmanager
+def _one_primary(lab: Lab) -> Iterator[str]:
+    """The OSDs but one are never the primary of a PG."""
+    others = [str(osd) for osd in OSDS if osd != _OSD]
+    with pool_on(lab, size=len(OSDS)) as pool:
+        for osd in others:
+            lab.ceph("osd", "primary-affinity", osd, "0")
+        try:
+            yield f"rbd:{pool}"
+        finally:
+            for osd in others:
+                lab.ceph("osd", "primary-affinity", osd, "1")
+
+
+@contextmanager
 def _osd_down(lab: Lab, osd: int = 2) -> Iterator[None]:
     kill_osd(lab, osd)
     lab.ceph("osd", "down", str(osd))  # at once: until then some PGs serve nobody
@@ -189,16 +214,22 @@ _far_and_lossy = partial(provoking.slow_cable, machine="lab1", seconds=0.002, lo
 _loops = partial(provoking.busy_loops, node="lab1")
 _levels = partial(_option, name="debug_osd", value="20/20")
 _cap = partial(_option, name="osd_client_message_cap", value="4")
+_size_cap = partial(set_at_run_time, name="osd_client_message_size_cap", value="8192")
+_throttle = partial(set_at_run_time, name="bluestore_throttle_bytes", value="8192")
 FAULTS = (
     *(Fault(f"healthy {number}", _with(), ()) for number in range(1, _HEALTHY + 1)),
     Fault("slow commits", _with(slow_commits), ("slow-osd",)),
+    Fault("slow commits of all OSDs", _with(_slow_commits_of_all), ("slow-commits",)),
     Fault("an OSD with little CPU", _with(little_cpu), ("slow-osd",)),
     Fault("a link of 300 Mbit/s", _with(_link), ("slow-link",), _ALL),
     Fault("a link that loses packets", _with(_lossy), ("retransmits", "nic-drops")),
     Fault("a way of 2 ms to the OSDs", _with(_far), ("round-trip",)),
     Fault("2 ms and 1 % lost", _with(_far_and_lossy), ("round-trip",), second=("retransmits", "disordered")),
     Fault("another MTU", _with(_other_mtu), ("mtu",), _ALL),
-    Fault("the message cap", _with(_cap), ("message-cap",)),
+    Fault("the message cap", _with(_cap), ("message-cap", "low-limits")),
+    Fault("the cap on the size of messages", _with(_size_cap), ("message-cap",)),
+    Fault("the throttle of BlueStore", _with(_throttle), ("low-limits",)),
+    Fault("one primary for all PGs", _one_primary, ("few-osds",)),
     Fault("recovery", _with(_recovering), ("recovery", "pgs", "osd-out")),
     Fault("deep scrub", _with(_scrubbing), ("scrub",)),
     Fault("one OSD for all PGs", _on_one_osd, ("few-osds",)),
@@ -210,6 +241,9 @@ FAULTS = (
     Fault("debug levels", _with(_levels), ("debug-levels",)),
     Fault("a capacity of 10 IOPS", _with(_held_back), ("mclock-capacity",)),
     Fault("little CPU and lost packets", _with(little_cpu, _lossy), ("slow-osd",), second=("retransmits", "nic-drops")),
+    Fault(
+        "slow commits and the throttle", _with(slow_commits, _throttle), ("slow-osd",), second=("bluestore-throttle",)
+    ),
     Fault("slow commits and the cap", _with(slow_commits, _cap), ("slow-osd",), second=("message-cap",)),
     Fault("scrub and a client without CPU", _with(_scrubbing, _loops), ("scrub",), second=("cpu-taken", "client-cpu")),
 )

@@ -209,6 +209,17 @@ def pool_on(lab: Lab, *, size: int = 1, min_size: int = 1, profile: str | None =
 
 
 @contextmanager
+def set_at_run_time(lab: Lab, name: str, value: str) -> Iterator[None]:
+    """An option that the OSDs run with, and that stands in no configuration."""
+    tell = partial(lab.on, "ceph", "ceph", "--conf", lab.ceph_conf, "tell", "osd.*", "config")
+    tell("set", name, value).check_returncode()
+    try:
+        yield
+    finally:
+        tell("unset", name)
+
+
+@contextmanager
 def erasure_profile(lab: Lab) -> Iterator[str]:
     """2+1 over the three OSDs."""
     name = f"profile-{secrets.token_hex(3)}"

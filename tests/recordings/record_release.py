@@ -37,6 +37,7 @@ ASKED = {
     "perf-osd": (*_TELL, "perf", "dump", "osd"),
     "perf-bluestore": (*_TELL, "perf", "dump", "bluestore"),
     "perf-message-throttle": (*_TELL, "perf", "dump", "throttle-osd_client_messages"),
+    "perf-size-throttle": (*_TELL, "perf", "dump", "throttle-osd_client_bytes"),
     "historic-ops": (*_TELL, "dump_historic_ops_by_duration"),
     "osd-network": (*_TELL, "dump_osd_network", "0"),
 }

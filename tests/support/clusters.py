@@ -85,8 +85,11 @@ class RecordedShell:
         return [argv for argv in self.asked if image in argv]
 
 
+_NO_WORDS = ("prefix", "only", "most")
+
+
 def _words(command: dict[str, Any]) -> list[str]:
-    values = [value if isinstance(value, list) else [value] for name, value in command.items() if name != "prefix"]
+    values = [value if isinstance(value, list) else [value] for name, value in command.items() if name not in _NO_WORDS]
     return [*command["prefix"].split(), *(word for value in values for word in value)]
 
 

@@ -5,8 +5,9 @@ A rule holds in a second or does not; a stretch of such seconds counts where it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from statistics import fmean
 
 from cephtui.frozen import dataclass as frozen_dataclass
@@ -219,6 +220,14 @@ _RULES = (
         gap_seconds=10.0,
     ),
 )
+
+
+def lost_together(node: str, uses: Iterable[MachineUse]) -> Iterator[Finding]:
+    """What of a node's segments was lost in several runs, at least one, each of which may have too few to show it."""
+    together = reduce(Timed.joined, (Timed(1.0, use) for use in uses))
+    for rule in _RULES:
+        if rule.kind in (RETRANSMITS, DISORDERED) and rule.counts(together, together.seconds):
+            yield rule.kind.found(node=node, **rule.values(together.use))
 
 
 def troubles(use: MachineUse) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ class Answers:
     def seconds(self) -> float:
         """The median time that they took, or about the most that it may be where they are not kept."""
         kept = self.number - self.took[0.0]
-        if 2 * kept < self.number:
+        if 2 * kept <= self.number:
             return _KEPT_SECONDS if kept > _KEPT_SHARE * self.number else _AT_ONCE_SECONDS
         before = 0
         for seconds, number in sorted(self.took.items()):

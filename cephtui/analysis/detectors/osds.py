@@ -14,7 +14,7 @@ from cephtui.analysis.detectors.other_clients import OBJECT_BYTES
 from cephtui.analysis.detectors.slowest import OsdLatencies, SlowGroup, by_number
 from cephtui.analysis.runs.facts import in_flight
 from cephtui.models import Commits, Finding, OsdInterval, OsdResult, OsdSample, Step
-from cephtui.models.findings.cluster import BUSY_OSD, MESSAGE_CAP, OSD_COUNTERS, SLOW_OSD
+from cephtui.models.findings.cluster import BLUESTORE_THROTTLE, BUSY_OSD, MESSAGE_CAP, OSD_COUNTERS, SLOW_OSD
 from cephtui.models.findings.kind import Value
 from cephtui.models.plan import FilePlace, RbdPlace
 from cephtui.printable import listed
@@ -36,6 +36,8 @@ _COMMIT_SHARE = 0.2
 _MORE, _SLOWER = 1.1, 1.5
 """An OSD that does more than the others by this has more waiting: it is slow where its time without the waiting, which
 is estimated, is longer than theirs by that."""
+_TELLING = 0.1
+"""What is a smaller part of a latency does not explain that it is long."""
 _FEW_OBJECTS = 16
 """Fewer of an OSD may all lie on one PG, or on PGs of one shard (osd_op_num_shards): it works on them one after the
 other."""
@@ -44,6 +46,8 @@ _LATE_SECONDS, _BEHIND_ALL = 0.1, 1.5
 them."""
 _REFUSED_SHARE, _REFUSED_LEAST, _HELD_SECONDS = 0.05, 100, 3.0
 """Fewer refusals do not hold a run back, nor do those of a shorter time: the tail of a prefill, or of another run."""
+_THROTTLED_SHARE = 0.2
+"""A transaction that waits for a smaller part of its time for BlueStore's throttle does so at peaks alone."""
 
 
 @dataclass(slots=True)
@@ -61,6 +65,7 @@ class _Sums:
     commit_seconds: float = 0.0
     received: int = 0
     refused: int = 0
+    refused_by_size: int = 0
     answers: Answers = field(default_factory=Answers)
 
     def add(self, interval: OsdInterval) -> None:
@@ -75,7 +80,14 @@ class _Sums:
         self.commit_seconds += interval.commits * interval.commit_seconds
         self.received += interval.received
         self.refused += interval.refused
+        self.refused_by_size += interval.refused_by_size
         self.answers.add(interval.answer_seconds)
+
+    @property
+    def reading_seconds(self) -> float:
+        """The mean of its reads from a worker thread on; 0 without any."""
+        waited = self.queue_seconds / self.operations if self.operations else 0.0
+        return max(0.0, self.read_seconds / self.reads - waited) if self.reads else 0.0
 
     @property
     def work(self) -> int:
@@ -102,6 +114,7 @@ class _Sums:
             commit_seconds=_mean(self.commit_seconds, self.commits),
             received=self.received,
             refused=self.refused,
+            refused_by_size=self.refused_by_size,
         )
 
 
@@ -121,8 +134,9 @@ class OsdsSoFar:
         self._commits = dict.fromkeys(Commits.model_fields, 0.0)
         """Of all OSDs: how many, and the sums of their seconds."""
         self._cap: int | None = None
+        self._size_cap_bytes: int | None = None
         self._held: list[tuple[float, float]] = []
-        """When OSDs received no more because of their message cap."""
+        """When OSDs received no more because of one of their caps."""
         self._silent: dict[str, list[tuple[float, float]]] = {}
         """When which OSD did not answer."""
 
@@ -140,11 +154,12 @@ class OsdsSoFar:
         for name in self._commits.keys() - {"commits"}:
             self._commits[name] += sample.commits * (getattr(sample, name) or 0.0)
         self._cap = sample.message_cap or self._cap
+        self._size_cap_bytes = sample.size_cap_bytes or self._size_cap_bytes
         begun = max(0.0, sample.elapsed_seconds - (sample.interval_seconds or _ROUND_SECONDS))
         for osd in sample.missing:
             _extend(self._silent.setdefault(osd, []), begun, sample.elapsed_seconds)
         received = sum(osd.received for osd in sample.osds.values())
-        refused = sum(osd.refused for osd in sample.osds.values())
+        refused = sum(osd.refused + osd.refused_by_size for osd in sample.osds.values())
         if _share(refused, received) >= _REFUSED_SHARE:
             _extend(self._held, begun, sample.elapsed_seconds)
 
@@ -178,6 +193,7 @@ class OsdsSoFar:
         if is_alone and not is_told and (by_answers := self._by_answers()):
             yield by_answers
         yield from self._capped()
+        yield from self._throttled()
 
     def _slow(self) -> Finding | None:
         """OSDs whose operations took longer than those of the others; a note where they had to wait for each other."""
@@ -189,11 +205,13 @@ class OsdsSoFar:
             for name, seconds in self._without_more_work(kind, group).items()
             if self._objects(name) >= _FEW_OBJECTS or self._unloaded(kind, name) > _SLOWER * group.others
         }
+        reading = {} if slow else self._reading(kind, group)
+        if reading:
+            slow = {**group.figures}
         if slow:
             seconds = median(slow.values())
-            return slow_osd_finding(
-                slow, seconds=seconds, others=group.others, **self._part(slow, seconds - group.others)
-            )
+            part = reading or self._part(slow, seconds - group.others)
+            return slow_osd_finding(slow, seconds=seconds, others=group.others, **part)
         work, usual = self._work(), self._usual_work(group)
         busiest = max(group.figures, key=lambda name: work[name])
         values: dict[str, Value] = {"osd": busiest, "seconds": group.figures[busiest], "others": group.others}
@@ -259,14 +277,30 @@ class OsdsSoFar:
         return share * self._step.span_bytes * len(places) / OBJECT_BYTES
 
     def _unloaded(self, kind: str, osd: str) -> float:
-        """About the mean latency of an OSD if nothing had to wait for the operation before it, in seconds.
-
-        It is that of a queue with one server, R / (1 + X R), where the rate X and the latency R are measured.
-        """
+        """About the mean latency of an OSD if nothing had to wait for the operation before it, in seconds."""
         sums = self._by_osd[osd.removeprefix("osd.")]
         count = getattr(sums, kind)
         seconds = getattr(sums, f"{kind.removesuffix('s')}_seconds")
-        return seconds / count / (1 + seconds / self._seconds) if count and self._seconds else 0.0
+        return _alone(seconds / count, count / self._seconds) if count and self._seconds else 0.0
+
+    def _reading(self, kind: str, group: SlowGroup) -> dict[str, Value]:
+        """What OSDs take longer to read, whatever waits before it, as values of the finding; or none.
+
+        A disk that has more to do takes longer, too: that is taken out as above.
+        """
+        if kind != "reads" or not all(sums.queue_seconds for sums in self._by_osd.values() if sums.reads):
+            return {}
+        sums_by_name = {f"osd.{osd}": sums for osd, sums in self._by_osd.items() if sums.reads}
+        reading = {name: sums.reading_seconds for name, sums in sums_by_name.items()}
+        alone = {name: _alone(reading[name], sums.reads / self._seconds) for name, sums in sums_by_name.items()}
+        usual, usual_alone = (median(of[name] for name in of if name not in group.figures) for of in (reading, alone))
+        are_longer = (
+            alone[name] > _SLOWER * usual_alone and reading[name] - usual >= _TELLING * (seconds - group.others)
+            for name, seconds in group.figures.items()
+        )
+        if not all(are_longer):
+            return {}
+        return {"part": "read", "part_seconds": median(reading[name] for name in group.figures), "part_others": usual}
 
     def _by_answers(self) -> Finding | None:
         """OSDs that are slow by their answers; at the message cap each of them may be."""
@@ -288,18 +322,27 @@ class OsdsSoFar:
         return at_once * self._seconds / received if received else 0.0
 
     def _capped(self) -> Iterator[Finding]:
-        results = self.results().values()
-        refused, received = sum(osd.refused for osd in results), sum(osd.received for osd in results)
+        osds = self._by_osd.values()
+        by_size, received = sum(osd.refused_by_size for osd in osds), sum(osd.received for osd in osds)
+        refused = by_size + sum(osd.refused for osd in osds)
         held_seconds = sum(over - begun for begun, over in self._held)
         is_held = refused >= _REFUSED_LEAST and held_seconds >= _HELD_SECONDS
         if is_held and _share(refused, received) >= _REFUSED_SHARE:
+            caps = {"size_cap_bytes": self._size_cap_bytes} if 2 * by_size > refused else {"cap": self._cap}
             yield MESSAGE_CAP.found(
                 (self._held[0][0], self._held[-1][1]),
                 share=_share(refused, received),
-                cap=self._cap,
-                osds=len(results),
+                **caps,
+                osds=len(osds),
                 in_flight=in_flight(self._step) if self._step else None,
             )
+
+    def _throttled(self) -> Iterator[Finding]:
+        """BlueStore's throttle, where a good part of what a transaction takes is the wait for it."""
+        if (commits := self.commits()) is None or not (waited := commits.throttle_seconds):
+            return
+        if waited >= _THROTTLED_SHARE * commits.commit_seconds:
+            yield BLUESTORE_THROTTLE.found(seconds=waited, commit_seconds=commits.commit_seconds)
 
     def _most_telling(self) -> str:
         """What the OSDs are compared by: what they did most, and of writes with copies those as a replica.
@@ -328,6 +371,11 @@ class OsdsSoFar:
             times = f"{'at least ' if len(slower) > 1 else ''}{least:.1f} times as long as at other times"
             return {"cause": f"operations of {names} took {times}", "cause_code": SLOW_OSD.code}
         return {}
+
+
+def _alone(seconds: float, rate: float) -> float:
+    """A mean latency without what waits in front of one server, R / (1 + X R), at a rate of operations a second."""
+    return seconds / (1 + rate * seconds)
 
 
 def _fill(spans: Sequence[tuple[float, float]], begun: float, over: float, lag: float) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from cephtui.frozen import dataclass
-from cephtui.models.findings import client, cluster, data, machine, measurement
+from cephtui.models.findings import client, cluster, data, machine, measurement, setup
 from cephtui.models.findings.kind import FindingKind, Values
 
 Stage: TypeAlias = Literal["outside", "queue", "prepare", "store"]
@@ -19,7 +19,11 @@ Change: TypeAlias = tuple[str, str]
 """A command that takes a cause away, and the one that takes this back; empty where there is none."""
 
 _OSD, _CAPACITY = re.compile(r"osd\.[0-9]{1,6}"), re.compile(r"osd_mclock_max_capacity_iops_(hdd|ssd)")
-_LEVEL = re.compile(r"(global|osd|client|osd\.[0-9]{1,6}) (debug_[a-z_]{1,30}) ([0-9]{1,2}(?:/[0-9]{1,2})?)")
+_SET = re.compile(
+    r"(?P<section>global|osd|client|osd\.[0-9]{1,6}|osd\.\*) (?P<option>[a-z][a-z_]{2,60}) "
+    r"(?P<value>[0-9][0-9./]{0,30})(?: \(default [^()]*\))?(?P<at_run_time>, set at run time)?"
+)
+"""An option in a finding; no other text, which a session of others could make a command of."""
 _OUTSIDE: tuple[Stage, ...] = ("outside",)
 _IN_OSDS: tuple[Stage, ...] = ("queue", "prepare", "store")
 _ON_LINKS: tuple[Stage, ...] = ("outside", "store")
@@ -47,15 +51,31 @@ def _default_capacity(values: Values) -> Change:
     return "; ".join(f"ceph config rm {osd} {option}" for osd in osds_in(values)), ""
 
 
-def _default_levels(values: Values) -> Change:
+def options_in(values: Values) -> set[str]:
+    """The names of the options that a finding is about; an empty one for a text that is not as expected."""
+    return {match["option"] if (match := _SET.match(text)) else "" for text in _option_texts(values)}
+
+
+def _option_texts(values: Values) -> Iterable[str]:
     options = values.get("options")
-    levels = [_LEVEL.fullmatch(str(option)) for option in options] if isinstance(options, tuple) else []
-    if not all(levels):
+    return map(str, options) if isinstance(options, tuple) else ()
+
+
+def _defaults(values: Values) -> Change:
+    """Of options in a ceph.conf there is no command."""
+    matches = [_SET.fullmatch(text) for text in _option_texts(values)]
+    parts = [match.groupdict() for match in matches if match]
+    if len(parts) < len(matches):
         return "", ""
-    parts = [(level[1], level[2], level[3]) for level in levels if level]
-    return (
-        "; ".join(f"ceph config rm {section} {option}" for section, option, _ in parts),
-        "; ".join(f"ceph config set {section} {option} {level}" for section, option, level in parts),
+    orders = [
+        ("ceph tell {section} config unset {option}", "ceph tell {section} config set {option} {value}")
+        if part["at_run_time"]
+        else ("ceph config rm {section} {option}", "ceph config set {section} {option} {value}")
+        for part in parts
+    ]
+    rows = list(zip(orders, parts, strict=True))
+    return "; ".join(order.format(**part) for (order, _), part in rows), "; ".join(
+        undo.format(**part) for (_, undo), part in rows
     )
 
 
@@ -85,9 +105,11 @@ _KINDS: tuple[tuple[Acts, tuple[FindingKind, ...]], ...] = (
     ),
     (Acts(_IN_OSDS, change=_scrubs_off), (cluster.SCRUB,)),
     (_WORK, (cluster.SNAPTRIM, cluster.OTHER_CLIENTS)),
-    (Acts(("queue",), change=_default_capacity), (cluster.MCLOCK_CAPACITY,)),
+    (Acts(("queue",), change=_default_capacity), (setup.MCLOCK_CAPACITY,)),
     (Acts(_IN_OSDS), (cluster.SLOW_OSD, cluster.BUSY_OSD)),
-    (_CLIENT, (cluster.MESSAGE_CAP, cluster.QOS_LIMIT)),
+    (_CLIENT, (cluster.MESSAGE_CAP, setup.QOS_LIMIT)),
+    (_WORK, (cluster.BLUESTORE_THROTTLE,)),
+    (Acts(("store",)), (cluster.SLOW_COMMITS,)),
     (_CLIENT, (machine.ROUND_TRIP,)),
     (_LINKS, (client.MTU, client.SLOW_LINK)),
     (
@@ -97,8 +119,9 @@ _KINDS: tuple[tuple[Acts, tuple[FindingKind, ...]], ...] = (
     (_CLIENT, (machine.CPU_QUOTA, machine.CLIENT_CPU, machine.CPU_TAKEN, machine.STEAL, machine.MEMORY_WANTED)),
     (_CLIENT, (machine.THROTTLED, machine.KERNEL_ERRORS, client.SLOW_NODE)),
     (_CLIENT, (measurement.RATE_LIMITED, measurement.RATE_SET)),
-    (Acts(_IN_OSDS, is_set_up=True, change=_default_levels), (cluster.DEBUG_LEVELS,)),
-    (Acts(_IN_OSDS, is_set_up=True), (cluster.CLASSES_MIXED, cluster.FEW_OSDS)),
+    (Acts((*_OUTSIDE, *_IN_OSDS), is_set_up=True, change=_defaults), (setup.LOW_LIMITS,)),
+    (Acts(_IN_OSDS, is_set_up=True, change=_defaults), (setup.DEBUG_LEVELS,)),
+    (Acts(_IN_OSDS, is_set_up=True), (setup.OSD_PINGS, setup.CLASSES_MIXED, setup.FEW_OSDS)),
 )
 CAUSES: Mapping[str, Acts] = {kind.code: acts for acts, kinds in _KINDS for kind in kinds}
 """What makes I/O slow, by the codes of findings; of the same sureness and cost the first is the likelier one."""
@@ -108,6 +131,11 @@ SIGNS: Mapping[str, tuple[str, ...]] = {
     for kind in kinds
 }
 """The codes of all findings that are signs of the same cause."""
+LIMITS_OF: Mapping[FindingKind, frozenset[str]] = {
+    cluster.MESSAGE_CAP: frozenset(("osd_client_message_cap", "osd_client_message_size_cap")),
+    cluster.BLUESTORE_THROTTLE: frozenset(("bluestore_throttle_bytes", "bluestore_throttle_deferred_bytes")),
+}
+"""The options by which what a finding names is limited."""
 SYMPTOMS = frozenset(
     kind.code
     for kind in (

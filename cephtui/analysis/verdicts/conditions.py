@@ -272,10 +272,20 @@ def _settings_of_cluster(left: ClusterEnvironment | None, right: ClusterEnvironm
         return []
     return [
         *_config_differences(left, right),
+        *_differing("cluster", _set_in_osds(left), _set_in_osds(right), missing="not set"),
         *_known_differing("cluster", _flags(left), _flags(right), missing="not set"),
         *_differing("cluster", _set_facts(left), _set_facts(right)),
         *_known_differing("cluster", _pool_settings(left), _pool_settings(right)),
     ]
+
+
+def _set_in_osds(cluster: ClusterEnvironment) -> Texts:
+    """What OSDs run with beside the configuration database."""
+    return {
+        f"{option.name} of {_listed([f'osd.{osd}' for osd in option.osds])}": option.value
+        for option in cluster.osd_options
+        if option.source != "mon"
+    }
 
 
 def _flags(cluster: ClusterEnvironment) -> Texts:

@@ -6,27 +6,33 @@ how much of the latency a cause costs; where they can't, it is at most the time 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from statistics import fmean, median
 
+from cephtui.analysis.detectors.machine import lost_together
 from cephtui.analysis.runs.facts import in_flight
 from cephtui.analysis.runs.links import Link, links_of, measures_links
 from cephtui.analysis.runs.stages import FLOWS, Flow
-from cephtui.analysis.verdicts.causes import CAUSES, NOT_OF_DISKS, SIGNS, SYMPTOMS, Change, Sureness, osds_in
-from cephtui.frozen import dataclass
-from cephtui.models import Finding, Run
-from cephtui.models.ceilings import LIMITED
-from cephtui.models.findings.client import ONE_THREAD, SLOW_LINK
-from cephtui.models.findings.cluster import (
-    BUSY_OSD,
-    MCLOCK_CAPACITY,
-    MESSAGE_CAP,
-    OSD_COUNTERS,
-    QOS_LIMIT,
-    SLOW_OSD,
+from cephtui.analysis.verdicts.causes import (
+    CAUSES,
+    LIMITS_OF,
+    NOT_OF_DISKS,
+    SIGNS,
+    SYMPTOMS,
+    Change,
+    Sureness,
+    options_in,
+    osds_in,
 )
+from cephtui.frozen import dataclass
+from cephtui.models import Finding, MachineUse, Run
+from cephtui.models.ceilings import LIMITED
+from cephtui.models.findings.client import ONE_THREAD, SLOW_JOB, SLOW_LINK
+from cephtui.models.findings.cluster import BUSY_OSD, MESSAGE_CAP, OSD_COUNTERS, SLOW_COMMITS, SLOW_OSD
 from cephtui.models.findings.kind import FindingKind, Value, Values, finding_kind
 from cephtui.models.findings.machine import ROUND_TRIP, STEAL
+from cephtui.models.findings.setup import LOW_LIMITS, MCLOCK_CAPACITY, OSD_PINGS, QOS_LIMIT
 
 _MUCH = 0.2
 """A cause that costs so large a share of the latency comes before those of which only the work was seen."""
@@ -34,6 +40,10 @@ _AT_DEPTH = (MESSAGE_CAP.code, QOS_LIMIT.code)
 """What holds back nothing but I/Os that are in flight together."""
 _LITTLE = 0.1
 """One that costs less is slight."""
+_FLUSH_AT_ONCE = frozenset(("ssd", "nvme"))
+"""Device classes whose disks need not move anything for a flush."""
+_SLOW_COMMIT_SECONDS = 0.004
+"""A commit of such a disk, with nothing else in flight, takes a tenth of that where it has power loss protection."""
 _LINK_SHARE, _LINKS_LEAST = 0.5, 3
 """A link is slow that does so much less than its NICs, or than the other links where there are so many."""
 
@@ -96,7 +106,9 @@ class Cause:
     @property
     def change(self) -> Change:
         """The command that takes it away, and the one that takes that back; empty where there is none."""
-        return CAUSES[self.kind.code].change(self.finding.values) if self.kind.code in CAUSES else ("", "")
+        findings = (self.finding, *(part.finding for part in self.evidence))
+        changes = (CAUSES[finding.code].change(finding.values) for finding in findings if finding.code in CAUSES)
+        return next((change for change in changes if any(change)), ("", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +141,8 @@ def diagnosis(runs: Iterable[Run]) -> Diagnosis:
     good = [run for run in runs if run.outcome == "ok"]
     measured = [run for run in good if not measures_links(run)]
     evidence = [Evidence(run, finding) for run in good for finding in run.findings]
-    evidence += [*_slow_links(good), *_limits_reached(measured)]
+    evidence += [*_slow_links(good), *_limits_reached(measured), *_slow_commits(measured)]
+    evidence += _lost_together(measured, {part.finding.code for part in evidence})
     named = sorted(_causes(evidence, measured), key=_order)
     causes, slight = [[cause for cause in named if _is_slight(cause) is little] for little in (False, True)]
     known = {part.finding.code for cause in named for part in cause.evidence}
@@ -148,15 +161,13 @@ def diagnosis(runs: Iterable[Run]) -> Diagnosis:
 
 
 def _causes(evidence: Sequence[Evidence], runs: Sequence[Run]) -> Iterator[Cause]:
-    """Each cause that any run shows; slow OSDs that are held back by what mClock expects are a sign of that."""
-    held_back = [part for part in evidence if part.finding.code == MCLOCK_CAPACITY.code]
+    """Each cause that any run shows."""
     by_cause: dict[tuple[str, ...], list[Evidence]] = {}
     for part in evidence:
-        if signs := _signs(part.finding, held_back):
+        if signs := _signs(part.finding, evidence):
             by_cause.setdefault(signs, []).append(part)
     for signs, parts in by_cause.items():
-        codes = [part.finding.code for part in parts]
-        code = min(codes, key=signs.index) if len(signs) > 1 else signs[0]
+        code = min((part.finding.code for part in parts if part.finding.code in signs), key=signs.index)
         parts.sort(key=lambda part: part.finding.code != code)
         costs = [cost for part in parts for cost in _costs(part, runs)]
         cost = max(costs, key=lambda cost: (cost.is_measured, cost.share), default=None)
@@ -164,20 +175,30 @@ def _causes(evidence: Sequence[Evidence], runs: Sequence[Run]) -> Iterator[Cause
         yield Cause(finding_kind(code), (*parts, *symptoms), cost)
 
 
-def _signs(finding: Finding, held_back: Iterable[Evidence]) -> tuple[str, ...]:
+def _signs(finding: Finding, evidence: Sequence[Evidence]) -> tuple[str, ...]:
     """The codes of all signs of the cause that a finding is a sign of; empty where it is none."""
-    if finding.code == SLOW_OSD.code and _is_explained(finding, held_back):
-        return SIGNS[MCLOCK_CAPACITY.code]
     if finding.code in NOT_OF_DISKS and finding.level != "note":
         return (finding.code,)
-    return SIGNS.get(finding.code, ())
+    return SIGNS.get(_explained_by(finding, evidence) or finding.code, ())
 
 
-def _is_explained(slow: Finding, held_back: Iterable[Evidence]) -> bool:
-    """Whether all slow OSDs are among those that are held back, and their time is not in a commit."""
-    osds = {osd for part in held_back for osd in osds_in(part.finding.values)}
-    slow_osds = osds_in(slow.values)
-    return bool(slow_osds) and osds.issuperset(slow_osds) and slow.values.get("part") != "commit"
+def _explained_by(finding: Finding, evidence: Sequence[Evidence]) -> str:
+    """The code of another finding whose cause a finding is a sign of, as others show; empty where there is none."""
+
+    def others(kind: FindingKind) -> list[Finding]:
+        return [part.finding for part in evidence if part.finding.code == kind.code]
+
+    own = {*osds_in(finding.values)} or {str(finding.values.get("job"))}
+    if finding.code == SLOW_OSD.code and finding.values.get("part") != "commit":
+        held_back = {osd for other in others(MCLOCK_CAPACITY) for osd in osds_in(other.values)}
+        return MCLOCK_CAPACITY.code if own <= held_back else ""
+    if finding.code in (BUSY_OSD.code, SLOW_JOB.code, OSD_PINGS.code):
+        slow = next((other for other in others(SLOW_OSD) if own <= {*osds_in(other.values)}), None)
+        return (_explained_by(slow, evidence) or SLOW_OSD.code) if slow else ""
+    if finding.code == LOW_LIMITS.code:
+        reached = [kind for kind, limits in LIMITS_OF.items() if others(kind) and options_in(finding.values) <= limits]
+        return reached[0].code if reached else ""
+    return ""
 
 
 def _is_slight(cause: Cause) -> bool:
@@ -229,6 +250,9 @@ def _known_cost(part: Evidence, flow: Flow) -> float | None:
     if part.finding.code in (SLOW_OSD.code, BUSY_OSD.code):
         is_by_answers = "late" in values or "answer_seconds" in values
         return None if is_by_answers else excess_of_osds(part.run, flow, osds_in(values))
+    if part.finding.code == SLOW_COMMITS.code:
+        commit = values.get("seconds")
+        return commit if flow == "write" and isinstance(commit, float) else 0.0
     trip = values.get("mean_seconds") if part.finding.code == ROUND_TRIP.code else None
     if isinstance(trip, float):  # of an I/O of that node; the others have findings of their own
         return min(trip, part.run.stages[flow].outside_seconds) / max(1, len(part.run.nodes))
@@ -295,6 +319,38 @@ def _limits_reached(runs: Iterable[Run]) -> Iterator[Evidence]:
             yield Evidence(run, QOS_LIMIT.found(basis=", ".join(dict.fromkeys(bases))))
 
 
+def _slow_commits(runs: Iterable[Run]) -> Iterator[Evidence]:
+    """SSDs all of which take long for a flush, where nothing else is in flight."""
+    for run in runs:
+        if "write" not in run.stages or (in_flight(run) or math.inf) > len(run.nodes):
+            continue
+        classes = run.cluster.class_by_osd if run.cluster else {}
+        for device_class in _FLUSH_AT_ONCE.intersection(classes.values()):
+            commits = [
+                osd.commit_seconds
+                for name, osd in run.osds.items()
+                if osd.commit_seconds is not None and classes.get(name) == device_class
+            ]
+            if commits and median(commits) >= _SLOW_COMMIT_SECONDS:
+                yield Evidence(
+                    run, SLOW_COMMITS.found(seconds=median(commits), osds=len(commits), device_class=device_class)
+                )
+
+
+def _lost_together(runs: Sequence[Run], known: Collection[str]) -> Iterator[Evidence]:
+    """What nodes lost in all runs together, where no run shows it by itself: slow I/O sends few segments."""
+    uses: dict[str, list[tuple[Run, MachineUse]]] = {}
+    for run in runs:
+        for node in run.nodes:
+            if node.machine:
+                uses.setdefault(node.node, []).append((run, node.machine))
+    for name, of_runs in uses.items():
+        most, _ = max(of_runs, key=lambda pair: pair[1].tcp_segments_resent or 0)
+        for finding in lost_together(name, (use for _, use in of_runs)):
+            if finding.code not in known:
+                yield Evidence(most, finding)
+
+
 def _nic_bytes(run: Run, link: Link) -> float | None:
     """The speed of the slowest NIC at both ends in bytes a second, since it may be the one; None where not known."""
     speeds = [
@@ -311,11 +367,12 @@ def _is_one_thread(run: Run) -> bool:
 
 def _hosts_not_seen(runs: Sequence[Run]) -> Iterator[str]:
     """Hosts of OSDs of the pool that are no nodes."""
-    if not runs or not (cluster := runs[-1].cluster):
+    run = next((run for run in reversed(runs) if run.cluster and run.cluster.osds_by_host), None)
+    if run is None or run.cluster is None:
         return
-    seen = {(node.hostname or name).partition(".")[0] for name, node in runs[-1].environment.items()}
-    seen |= set(runs[-1].environment)
-    yield from sorted(host for host in cluster.osds_by_host if host.partition(".")[0] not in seen)
+    seen = {(node.hostname or name).partition(".")[0] for name, node in run.environment.items()}
+    seen |= set(run.environment)
+    yield from sorted(host for host in run.cluster.osds_by_host if host.partition(".")[0] not in seen)
 
 
 def flows_of(run: Run) -> list[Flow]:

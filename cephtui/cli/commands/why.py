@@ -16,7 +16,7 @@ from cephtui.cli.prompts import connect
 from cephtui.cli.saved import find_run, find_session
 from cephtui.cli.work import NamedSteps, Work, measure, new_work
 from cephtui.models import Node
-from cephtui.presets import choose
+from cephtui.presets import Preset, choose
 from cephtui.printable import listed
 from cephtui.reports.views.diagnosis import saved_diagnosis_view
 from cephtui.running.runner import Runner
@@ -27,14 +27,17 @@ from cephtui.terminal import say
 
 _NETWORK = "network"
 """The preset that measures links."""
+_OSDS = "osd-write"
+"""The preset that measures each OSD by itself."""
 _LOAD = (
     "{target}: small writes and reads, at most 16 in flight on each node; nothing of others is written, "
     "and what is made is removed (--dry-run shows all of it)"
 )
 
 
-def diagnose(name: str | None, target: str | None, options: Measuring) -> int:
-    """Measure why a target is slow; or say what the runs of a session show. The exit code."""
+def diagnose(name: str | None, target: str | None, osds: bool, options: Measuring) -> int:
+    """Measure why a target is slow, with ``osds`` each OSD by itself too; or say what the runs of a session show. The
+    exit code."""
     if name is not None:
         refuse_other_options(OUTPUT_OPTIONS, f"belongs to what is measured: {name} is already")
         return _saved(name, options)
@@ -43,9 +46,11 @@ def diagnose(name: str | None, target: str | None, options: Measuring) -> int:
     nodes = chosen_nodes(options.where)
     session = options.session or f"{WHY}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
 
+    each_osd = _all_of(_preset(_OSDS)) if osds else []
+
     def work(runner: Runner, stack: ExitStack) -> Work:
         # what is left out with a single node is said at the end, with all else that is not seen
-        study, _ = new_work(NamedSteps((WHY,), (target, *_links(runner, nodes))), options, stack)
+        study, _ = new_work(NamedSteps((WHY,), (target, *_links(runner, nodes), *each_osd)), options, stack)
         return Work(study, notes=(_LOAD.format(target=target),))
 
     return measure(work, replace(options, session=session))
@@ -53,7 +58,7 @@ def diagnose(name: str | None, target: str | None, options: Measuring) -> int:
 
 def _links(runner: Runner, nodes: Sequence[Node]) -> Iterator[str]:
     """The target that is every link between the nodes; none with a single one, or where a node lacks the tool."""
-    (preset,) = choose(find_catalogue(), [_NETWORK])
+    preset = _preset(_NETWORK)
     if len(nodes) < 2:
         return
     environments = {state.node.name: state.environment for state in connect(runner, nodes)}
@@ -61,7 +66,17 @@ def _links(runner: Runner, nodes: Sequence[Node]) -> Iterator[str]:
     if lacking:
         say(f"the links are not measured: {preset.tool.name} is not installed on {listed(lacking)}")
     else:
-        yield from (KINDS[kind]().spec("*") for kind in preset.tool.kinds)
+        yield from _all_of(preset)
+
+
+def _preset(name: str) -> Preset:
+    (preset,) = choose(find_catalogue(), [name])
+    return preset
+
+
+def _all_of(preset: Preset) -> list[str]:
+    """The targets that are all that a preset can measure."""
+    return [KINDS[kind]().spec("*") for kind in preset.tool.kinds]
 
 
 def _saved(name: str, options: Measuring) -> int:

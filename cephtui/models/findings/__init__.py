@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cephtui.models.findings import client, cluster, data, machine, measurement, record
+from cephtui.models.findings import client, cluster, data, machine, measurement, record, setup
 from cephtui.models.findings.kind import (
     KINDS,
     TOPICS,
@@ -17,5 +17,5 @@ from cephtui.models.findings.kind import (
 
 __all__ = ["KINDS", "TOPICS", "Finding", "FindingKind", "Level", "Topic", "finding_kind", "limiting"]
 
-for _rows in (measurement, data, client, machine, cluster, record):
+for _rows in (measurement, data, client, machine, cluster, setup, record):
     enter(kind for kind in vars(_rows).values() if isinstance(kind, FindingKind))

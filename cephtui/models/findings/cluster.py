@@ -10,13 +10,11 @@ from cephtui.models.findings.kind import (
     Value,
     Values,
     joined_words,
-    names_in,
     says,
     slow_label,
     were_slow,
     worded,
 )
-from cephtui.printable import listed
 from cephtui.units import clock, percent
 
 _DOCS = "https://docs.ceph.com/en/latest/rados"
@@ -263,7 +261,7 @@ def _slow_osd(values: Values) -> str:
     return f"{slow}: {named['whose']} operations took {took}{_longer(values)} times {others}{_slow_part(values)}"
 
 
-_PARTS = {"commit": "a commit took", "queue": "operations waited for a worker thread for"}
+_PARTS = {"commit": "a commit took", "read": "reading took", "queue": "operations waited for a worker thread for"}
 """Where the time of a slow OSD's operations goes."""
 
 
@@ -356,9 +354,16 @@ OTHER_CLIENTS = FindingKind(
 )  # fmt: skip
 
 
+_CAPS = {"cap", "size_cap_bytes"}
+_CAP, _SIZE_CAP = "osd_client_message_cap", "osd_client_message_size_cap"
+
+
 def _message_cap(values: Values) -> str:
     refused = f"OSDs refused {percent(100 * values['share'])} of the messages of clients at first"
-    cap = f": osd_client_message_cap is {values['cap']} for each of {values['osds']} OSDs" if "cap" in values else ""
+    cap = "osd_client_message_cap is {cap}"
+    if "size_cap_bytes" in values:
+        cap = "osd_client_message_size_cap is {size_cap_bytes:size}"
+    cap = worded(f": {cap} for each of {{osds}} OSDs", values) if _CAPS.intersection(values) else ""
     if "in_flight" not in values:
         return refused + cap
     return f"{refused}{cap}, and the run had {values['in_flight']} I/Os in flight"
@@ -367,70 +372,42 @@ def _message_cap(values: Values) -> str:
 def _message_cap_cure(values: Values) -> str:
     """Fewer I/Os in flight than one OSD takes are not what fills it: those of other clients do."""
     is_own = values.get("in_flight", math.inf) > values.get("cap", 0)
-    return MESSAGE_CAP.cure if is_own else "measure while the other clients are quiet"
+    cure = MESSAGE_CAP.cure.replace(_CAP, _SIZE_CAP if "size_cap_bytes" in values else _CAP)
+    return cure if is_own else "measure while the other clients are quiet"
 
 
 MESSAGE_CAP = FindingKind(
     "message-cap", "limits", "cluster", "message cap reached", _message_cap,
     label=lambda values: "message cap",
     slows=True,
-    why="An OSD that has osd_client_message_cap messages of clients in work receives no more for a while: they wait in "
-    "the network, and clients starve each other. The figures show that cap and not the disks.",
-    cure="choose less depth or fewer jobs, or raise osd_client_message_cap on both sides", cured=_message_cap_cure,
+    why="An OSD that has osd_client_message_cap messages of clients in work, or osd_client_message_size_cap bytes of "
+    "them, receives no more for a while: they wait in the network, and clients starve each other. The figures show "
+    "that cap and not the disks.",
+    cure=f"choose less depth or fewer jobs, or raise {_CAP} on both sides", cured=_message_cap_cure,
     source=f"{_DOCS}/configuration/osd-config-ref/",
 )  # fmt: skip
 
 
-def _mclock_capacity(values: Values) -> str:
-    expected = worded("mClock expects {iops:iops} IOPS of ", values) + listed(names_in(values, "osd", "osds"))
-    usual = "{others:iops} of the other OSDs" if "others" in values else "the default is {default:iops}"
-    return f"{expected} ({values['option']}), {worded(usual, values)}"
-
-
-MCLOCK_CAPACITY = FindingKind(
-    "mclock-capacity", "limits", "cluster", "mClock capacity", _mclock_capacity,
+BLUESTORE_THROTTLE = FindingKind(
+    "bluestore-throttle", "limits", "cluster", "BlueStore throttle",
+    says("BlueStore held transactions back for {seconds:latency} of the {commit_seconds:latency} that a commit took"),
     slows=True,
-    why="An OSD measures itself at its first start and keeps that figure. It is what mClock hands out to clients, "
-    "recovery and scrubs: an OSD that was busy then is held back since.",
-    cure="measure that OSD again while nothing runs (ceph tell osd.N bench 12288000 4096 4194304 100), and set what it "
-    "does: ceph config set osd.N OPTION IOPS; ceph config rm osd.N OPTION is the default",
-    source=f"{_DOCS}/configuration/mclock-config-ref/",
+    why="BlueStore takes no more transactions where those in work have bluestore_throttle_bytes: the worker threads of "
+    "the OSD wait, and what is queued behind them.",
+    cure="set the default again where bluestore_throttle_bytes is lower (ceph config rm osd bluestore_throttle_bytes); "
+    "else look for the disk that is slow: ceph osd perf",
+    source=f"{_DOCS}/configuration/bluestore-config-ref/",
 )  # fmt: skip
-
-CLASSES_MIXED = FindingKind(
-    "classes-mixed", "note", "cluster", "device classes mixed",
-    says("pool {pool} lies on OSDs of several device classes: {classes:listed}"),
-    why="A write waits for the slowest of its copies, and a read for the disk that it happens to lie on: the pool is "
-    "about as fast as its slowest class.",
-    cure="use a CRUSH rule for one class: ceph osd crush rule create-replicated NAME default host CLASS",
-    source=f"{_DOCS}/operations/crush-map/#device-classes",
-)  # fmt: skip
-
-FEW_OSDS = FindingKind(
-    "few-osds", "note", "cluster", "few OSDs",
-    says("pool {pool} lies on {osds} of the {of} OSDs that its CRUSH rule may use"),
-    why="Only these OSDs work for the pool: the others can't make it faster.",
-    cure="see how PGs lie: ceph pg ls-by-pool POOL; a pool with more PGs (pg_num), or the balancer, uses more OSDs",
-    source=_PG_COUNT,
-)  # fmt: skip
-
-QOS_LIMIT = FindingKind(
-    "qos-limit", "limits", "cluster", "QoS limit",
-    says("the limit of librbd for the image was reached: {basis}"),
+SLOW_COMMITS = FindingKind(
+    "slow-commits", "limits", "cluster", "slow commits",
+    says("a commit took {seconds:latency} on {osds} OSDs of class {device_class} alike, one write at a time"),
     slows=True,
-    why="librbd holds I/Os back, in the client, until the rbd_qos_* limit of the image or its pool allows the next.",
-    cure="raise or remove that limit: rbd config image ls POOL/IMAGE and rbd config pool ls POOL show where it is set",
-    source="https://docs.ceph.com/en/latest/rbd/rbd-config-ref/#qos-settings",
+    why="Each write waits for a flush of the disk. An SSD with power loss protection answers that from its own memory, "
+    "in a fraction of a millisecond; one without it needs milliseconds for it, however fast its data sheet says it is.",
+    cure="look what each OSD does by itself (cephtui why --osds) and which disks these are (ceph device ls): SSDs with "
+    "power loss protection, or DB and WAL on such a one; behind a controller its write cache (smartctl -g wcache)",
+    source="https://docs.ceph.com/en/latest/start/hardware-recommendations/#solid-state-drives",
 )  # fmt: skip
-
-DEBUG_LEVELS = FindingKind(
-    "debug-levels", "note", "cluster", "debug levels",
-    says("high debug levels are set: {options:listed}"),
-    why="From level 10 on a daemon writes many lines for each operation to its log, and needs CPU and disk for that.",
-    cure="set the default again, if nothing is being looked for: ceph config rm osd debug_osd",
-    source=f"{_DOCS}/troubleshooting/log-and-debug/",
-)  # fmt: skip
-
 OSD_COUNTERS = FindingKind(
     "osd-counters", "note", "cluster", "OSD counters", says("OSD counters: no permission"),
     why="Without them it is not known how long each OSD took, and other clients are seen late, by rates of the pool.",

@@ -13,12 +13,11 @@ _INTERFACES = "https://docs.kernel.org/networking/statistics.html"
 
 
 def _timed(state: Callable[[Values], str]) -> Callable[[Values], str]:
-    """Words for what a node did from when to when, made of the words for what it did."""
+    """Words for what a node did from when to when, or in several runs, made of the words for what it did."""
 
     def words(values: Values) -> str:
-        return joined_words(values) or state(values) + worded(
-            " from {from_seconds:clock} to {to_seconds:clock}", values
-        )
+        when = " from {from_seconds:clock} to {to_seconds:clock}" if "from_seconds" in values else ""
+        return joined_words(values) or state(values) + worded(when, values)
 
     return words
 

@@ -21,6 +21,7 @@ from cephtui.reports.words.diagnosis import (
     latency_sentences,
     network_line,
     not_seen_lines,
+    osds_line,
     proof_command,
     since_lines,
 )
@@ -66,7 +67,7 @@ def saved_diagnosis_view(directory: Path, number: int | None = None) -> tuple[Vi
 
 
 def _document(found: Diagnosis, titles: Mapping[str, str], since: Sequence[str]) -> Document:
-    title = f"Why is it slow: {found.runs[-1].target}" if found.runs else "Why is it slow"
+    title = f"Why is it slow: {found.runs[0].target}" if found.runs else "Why is it slow"
     return Document(title, title, (*_lead(found, since), *_details(found, titles)))
 
 
@@ -83,7 +84,7 @@ def _lead(found: Diagnosis, since: Sequence[str]) -> Iterator[Block]:
 def _figures(found: Diagnosis) -> tuple[str, ...]:
     """What was measured, beside the stages of latency."""
     sentences = [sentence for run in found.runs if not run.stages for sentence in latency_sentences(run)]
-    return tuple(filter(None, (network_line(found.links), *sentences)))
+    return tuple(filter(None, (network_line(found.links), *map(osds_line, found.runs), *sentences)))
 
 
 def _facts(cause: Cause) -> Iterator[tuple[str, Cell]]:

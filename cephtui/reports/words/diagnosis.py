@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cephtui import units
 from cephtui.analysis.detectors.ceiling import nearest
+from cephtui.analysis.detectors.jobs import job_figures
 from cephtui.analysis.runs.batches import name_of
 from cephtui.analysis.runs.facts import in_flight, load_of
 from cephtui.analysis.runs.links import Link
@@ -16,10 +17,11 @@ from cephtui.analysis.verdicts.diagnosis import Cause, Cost, Diagnosis, Evidence
 from cephtui.analysis.verdicts.since import Moved, moved
 from cephtui.models import Run
 from cephtui.models.ceilings import NEAR
-from cephtui.models.findings import cluster
+from cephtui.models.findings import cluster, setup
 from cephtui.printable import listed
 from cephtui.reports.words.run import ceiling_lines
 from cephtui.reports.words.stages import named_stages, shares_text, stage_name, stage_shares
+from cephtui.tools import TOOLS
 
 NOTHING = "Nothing stands out"
 SURE: Mapping[Sureness, str] = {
@@ -31,8 +33,9 @@ _BEFORE = frozenset(
     kind.code
     for kind in (
         cluster.HEALTH_SPEED, cluster.OSD_DOWN, cluster.OSD_OUT, cluster.PGS, cluster.PGS_INACTIVE, cluster.PGS_SPLIT,
-        cluster.RECOVERY, cluster.SCRUB, cluster.SNAPTRIM, cluster.MCLOCK_CAPACITY, cluster.CLASSES_MIXED,
-        cluster.FEW_OSDS, cluster.DEBUG_LEVELS,
+        cluster.RECOVERY, cluster.SCRUB, cluster.SNAPTRIM, setup.MCLOCK_CAPACITY, setup.CLASSES_MIXED,
+        setup.FEW_OSDS, setup.DEBUG_LEVELS, setup.LOW_LIMITS,
+        setup.OSD_PINGS,
     )
 )  # fmt: skip
 """What is seen of a cluster before a run."""
@@ -87,6 +90,15 @@ def network_line(links: Sequence[Link]) -> str:
     return f"network: {least} on 1 link" if len(rates) == 1 else f"network: {least} to {most} on {len(rates)} links"
 
 
+def osds_line(run: Run) -> str:
+    """``OSDs themselves: 3 OSDs write 81.0 to 93.4 MB/s each``; empty for a run of clients."""
+    rates = [figure.bandwidth_bytes for figure in job_figures(run.nodes)]
+    if not rates or run.tool not in TOOLS or "osd" not in TOOLS[run.tool].kinds:
+        return ""
+    least, most = units.bandwidth(min(rates)), units.bandwidth(max(rates))
+    return f"OSDs themselves: {len(rates)} OSDs write {least} to {most} each"
+
+
 def _stages_text(run: Run, flow: Flow) -> str:
     stages = run.stages.get(flow)
     if stages is None:
@@ -128,12 +140,25 @@ def _most_of_it(runs: Sequence[Run]) -> str:
     run, flow = min(known, key=lambda pair: in_flight(pair[0]) or 0)
     (name, share), *_ = stage_shares(named_stages(run.stages[flow], flow, is_capped=is_capped(run.findings)))
     mean = units.latency(run.stages[flow].seconds)
-    return f": of the {mean} of a {io_text(run, flow)}, {100 * share:.0f} % is {name}"
+    return f": of the {mean} of a {io_text(run, flow)}, {100 * share:.0f} % is {name}{_commits_text(run, flow)}"
+
+
+def _commits_text(run: Run, flow: Flow) -> str:
+    """``; a commit took 0.61 to 0.83 ms on each of 3 OSDs``; empty for reads, and where it is not known."""
+    commits = [osd.commit_seconds for osd in run.osds.values() if osd.commit_seconds is not None]
+    if flow != "write" or not commits:
+        return ""
+    took = " to ".join(dict.fromkeys((units.latency(min(commits)), units.latency(max(commits)))))
+    return f"; a commit took {took} on each of {len(commits)} OSDs"
 
 
 def _limit(runs: Sequence[Run]) -> list[str]:
-    """What limits the run with the most in flight, or is nearest to that, where anything is near."""
-    limited = [run for run in runs if flows_of(run) and (near := nearest(run.ceilings or ())) and near.share >= NEAR]
+    """What limits the run with the most in flight, or is nearest to that, where anything is near.
+
+    With one I/O at a time it is always that.
+    """
+    deep = [run for run in runs if flows_of(run) and (in_flight(run) or 0) > len(run.nodes)]
+    limited = [run for run in deep if (near := nearest(run.ceilings or ())) and near.share >= NEAR]
     if not limited:
         return []
     run = max(limited, key=lambda run: in_flight(run) or 0)

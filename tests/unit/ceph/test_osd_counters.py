@@ -30,7 +30,8 @@ class Recorded:
 
     def osd_command(self, osd: int, command: str, data: bytes) -> tuple[int, bytes, str]:
         logger = json.loads(command)["logger"]
-        name = "perf-message-throttle" if logger == "throttle-osd_client_messages" else f"perf-{logger}"
+        throttles = {"throttle-osd_client_messages": "message-throttle", "throttle-osd_client_bytes": "size-throttle"}
+        name = f"perf-{throttles.get(logger, logger)}"
         return 0, said(self.release, name).encode(), ""
 
 
@@ -42,7 +43,7 @@ def test_all_that_is_asked_is_known_in_every_release(release: str) -> None:
     assert counts.counts["writes"] == dumped["op_w"] > 1000
     assert counts.counts["write_bytes"] == dumped["op_w_in_bytes"]
     assert counts.means["write_seconds"] == (dumped["op_w_latency"]["avgcount"], dumped["op_w_latency"]["sum"])
-    assert counts.counts["message_cap"] == 256
+    assert (counts.counts["message_cap"], counts.counts["size_cap_bytes"]) == (256, 500 << 20)
     store = json.loads(said(release, "perf-bluestore"))["bluestore"]
     commits = store.get("txc_commit_lat", store.get("commit_lat"))
     assert counts.means["commit_seconds"] == (commits["avgcount"], commits["sum"])

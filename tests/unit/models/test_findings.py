@@ -26,7 +26,18 @@ LEVELS = {
     "note": {
         *("autoscale", "busy-osd", "classes-mixed", "clock", "compressible", "console", "depth", "few-osds", "flag"),
         *("health-other", "krbd"),
-        *("monitors", "mtu", "network-unknown", "one-stream", "one-thread", "osd-counters", "osds", "partly-saved"),
+        *(
+            "low-limits",
+            "monitors",
+            "mtu",
+            "network-unknown",
+            "one-stream",
+            "one-thread",
+            "osd-counters",
+            "osd-pings",
+            "osds",
+            "partly-saved",
+        ),
         *(
             "portion",
             "ramp",
@@ -42,7 +53,16 @@ LEVELS = {
         *("debug-levels", "unkillable", "unsaved", "working-set", "zeros"),
     },
     "limits": {
-        *("above-ceiling", "cache-device", "caches", "client-cpu", "clock-step", "cluster-silent", "coarse"),
+        *(
+            "above-ceiling",
+            "bluestore-throttle",
+            "cache-device",
+            "caches",
+            "client-cpu",
+            "clock-step",
+            "cluster-silent",
+            "coarse",
+        ),
         *("collapse", "compressed", "cpu-quota", "cpu-taken", "deviation", "dip", "disordered", "errors"),
         *("errors-counted", "failed-ops", "file-system-cache", "first-byte", "health-speed", "in-flight"),
         *(
@@ -62,6 +82,7 @@ LEVELS = {
             "rate-limited",
             "recovery",
             "retransmits",
+            "slow-commits",
             "saw",
             "scrub",
             "short",

@@ -13,7 +13,7 @@ import pytest
 
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conditions import differences, drops_caches
-from cephtui.ceph import commands_on_node
+from cephtui.ceph import commands, commands_on_node
 from cephtui.ceph.pool_guards import guard_osd_caches, guard_quiet
 from cephtui.cli.work import check_manner
 from cephtui.models import ClusterEnvironment, Node, NodeEnvironment, Plan, Run
@@ -210,6 +210,36 @@ def test_on_the_node_one_osd_and_all_of_them_are_different_targets() -> None:
     asked.clear()
     assert len(commands_on_node.ask_all(Cluster(), [{"target": "osd.*", "prefix": "dump_watchers"}])) == 1
     assert sorted(asked) == [(0, "dump_watchers"), (1, "dump_watchers")]
+
+
+def test_what_an_osd_is_asked_has_its_parameters() -> None:
+    asked: list[object] = []
+
+    class Cluster:
+        def osd_command(self, osd: int, text: str, data: bytes) -> tuple[int, bytes, str]:
+            asked.append(json.loads(text))
+            return 0, b"{}", ""
+
+    commands_on_node.ask_all(
+        Cluster(), json.loads(commands.requests([("ceph", "tell", "osd.3", "dump_osd_network", "20")]))
+    )
+    assert asked == [{"prefix": "dump_osd_network", "value": ["20"], "format": "json"}]
+
+
+def test_of_every_osd_only_what_is_wanted_is_reported() -> None:
+    class Cluster:
+        def mon_command(self, text: str, data: bytes) -> tuple[int, bytes, str]:
+            return 0, b"[0, 1, 7]", ""
+
+        def osd_command(self, osd: int, text: str, data: bytes) -> tuple[int, bytes, str]:
+            diff = {"diff": {"debug_osd": {"final": osd}, "keyring": {"final": "/secret"}}, "other": 1}
+            return (-6 if osd == 1 else 0), json.dumps(diff).encode(), "no such OSD" if osd == 1 else ""
+
+    request = json.loads(commands.requests([("ceph", "tell", "osd.*", "config", "diff", "-f", "json")]))
+    ((status, text, _),) = commands_on_node.ask_all(Cluster(), request)
+    assert status == 0, "one that is down has none"
+    assert text == 'osd.0: {"diff": {"debug_osd": {"final": 0}}}\nosd.7: {"diff": {"debug_osd": {"final": 7}}}'
+    assert commands_on_node.ask_all(Cluster(), [{**request[0], "most": 2}]) == [(0, "", "")]
 
 
 # ---------------------------------------------------------------------------------------------- consent

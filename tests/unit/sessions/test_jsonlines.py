@@ -227,6 +227,7 @@ OSD = OsdResult(
     read_seconds=0.01,
     writes=0,
     write_seconds=None,
+    refused_by_size=1,
     subops=0,
     subop_seconds=None,
     received=3,
@@ -296,6 +297,7 @@ def test_the_schema_has_the_events_and_their_keys() -> None:
     cluster = ClusterSample(run=1, elapsed_seconds=2.0, pg_states={"active+clean": 32}, osd_latency_seconds={"0": 0.01})
     node = NodeRow(node="b", host="b.example.net", problems=("fio is not installed: apt-get install fio",))
     osds = OsdSample(run=1, elapsed_seconds=2.0, interval_seconds=1.0, osds={"0": OsdInterval(reads=3)}, missing=("1",))
+    osds = osds.model_copy(update={"size_cap_bytes": 1 << 20})
     plan = Plan(steps=(), duration_seconds=0.0, session_bytes=0, quiet="all", quiet_agreed=True)
     for event in (sample, run, cluster, osds, node, plan):
         validates(event, line(event))

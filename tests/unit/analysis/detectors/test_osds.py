@@ -283,6 +283,17 @@ def test_answers_that_do_not_stand_out_are_no_slow_osd(samples: list[OsdSample])
     assert findings_of(samples) == []
 
 
+def test_osds_half_of_whose_answers_come_at_once_are_not_far() -> None:
+    osds = OsdsSoFar()
+    for second in range(12):
+        took = {"0": 0.0117 * (second % 2), "1": 0.0121 * (second % 3 > 0), "2": 0.0118 * (second % 2)}
+        by_id = {
+            osd: OsdInterval(writes=9, write_seconds=0.01, answer_seconds=seconds) for osd, seconds in took.items()
+        }
+        osds.add(sample(second, osds=by_id))
+    assert [*osds.findings()] == []
+
+
 @pytest.mark.parametrize(("received", "seconds", "codes"), [(397, 0.110, []), (360, 0.110, SLOW), (397, 0.3, SLOW)])
 def test_an_answer_behind_the_ios_of_an_osd_that_has_a_little_more_to_do_is_not_far(
     received: int, seconds: float, codes: list[str]
@@ -318,6 +329,30 @@ def test_answers_that_wait_behind_the_work_of_an_osd_are_not_late(
     assert [finding.code for finding in osds.findings()] == codes
 
 
+@pytest.mark.parametrize(
+    ("seconds", "queue_seconds", "others", "code"),
+    # a slow disk with more to do than others; and one that only has more to do, or takes a little longer for that
+    [
+        (0.049, 0.043, 0.0064, "slow-osd"),
+        (0.049, 0.043, 0.0036, "busy-osd"),
+        (0.049, 0.0486, 0.0064, "busy-osd"),
+        (0.049, 0.0, 0.0, "busy-osd"),
+    ],
+)
+def test_an_osd_with_more_to_do_is_slow_where_reading_itself_takes_longer(
+    seconds: float, queue_seconds: float, others: float, code: str
+) -> None:
+    osds = OsdsSoFar()
+    for second in range(1, 11):
+        usual = OsdInterval(reads=140, read_seconds=0.0066, queue_seconds=queue_seconds and others)
+        busy = OsdInterval(reads=260, read_seconds=seconds, queue_seconds=queue_seconds)
+        counted = {"0": usual, "1": busy, "2": usual}
+        osds.add(OsdSample(run=1, elapsed_seconds=second, interval_seconds=1.0, osds=counted))
+    (finding,) = osds.findings()
+    assert finding.code == code
+    assert finding.values.get("part") == ("read" if code == "slow-osd" else None)
+
+
 def test_at_the_message_cap_answers_may_be_late() -> None:
     capped = {"received": 900, "refused": 400}
     samples = [
@@ -334,6 +369,28 @@ def test_a_message_cap_that_holds_clients_back_is_a_finding() -> None:
     (finding,) = osds.findings()
     assert (finding.code, finding.from_seconds, finding.to_seconds) == ("message-cap", 4.0, 10.0)
     assert finding.values == {"share": pytest.approx(2400 / 12400), "cap": 256, "osds": 2, "in_flight": 1536}
+
+
+def test_the_cap_on_the_size_of_messages_is_called_by_its_name() -> None:
+    osds = OsdsSoFar(STEP)
+    for second in range(1, 11):
+        one = sample(second, refused=10)
+        by_size = {osd: of.model_copy(update={"refused_by_size": 300}) for osd, of in one.osds.items()}
+        osds.add(one.model_copy(update={"osds": by_size, "size_cap_bytes": 1 << 20}))
+    (finding,) = osds.findings()
+    assert finding.values == {
+        "share": pytest.approx(610 / 1610), "size_cap_bytes": 1 << 20, "osds": 2, "in_flight": 1536
+    }  # fmt: skip
+    assert "osd_client_message_size_cap is 1.00 MiB for each of 2 OSDs" in finding.text
+    assert "raise osd_client_message_size_cap" in finding.cure
+
+
+@pytest.mark.parametrize(("throttle_seconds", "codes"), [(0.004, ["bluestore-throttle"]), (0.001, [])])
+def test_a_throttle_of_bluestore_that_holds_transactions_back(throttle_seconds: float, codes: list[str]) -> None:
+    osds = OsdsSoFar(STEP)
+    for second in range(1, 11):
+        osds.add(sample(second, commits=600, commit_seconds=0.006, throttle_seconds=throttle_seconds))
+    assert [finding.code for finding in osds.findings()] == codes
 
 
 @pytest.mark.parametrize("refused", [0, 20])

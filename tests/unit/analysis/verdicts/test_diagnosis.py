@@ -8,9 +8,9 @@ import pytest
 
 from cephtui.analysis.verdicts.causes import CAUSES, NOT_OF_DISKS, SYMPTOMS
 from cephtui.analysis.verdicts.diagnosis import diagnosis, excess_of_osds
-from cephtui.models import Finding, NodeEnvironment, OsdResult, Run, Stages
+from cephtui.models import Finding, MachineUse, NodeEnvironment, NodeResult, OsdResult, Run, Stages
 from cephtui.models.ceilings import Ceiling
-from cephtui.models.findings import KINDS, client, cluster, data, machine, measurement
+from cephtui.models.findings import KINDS, client, cluster, data, machine, measurement, setup
 from cephtui.models.findings.examples import example_findings
 from cephtui.reports.render.rich import draw
 from cephtui.reports.views.diagnosis import diagnosis_view
@@ -31,9 +31,7 @@ from tests.support.runs import environment, nodes, run, total
 
 SLOW = cluster.SLOW_OSD.found(osd="osd.1", seconds=0.009, others=0.001)
 CAP = cluster.MESSAGE_CAP.found(share=0.3, cap=256, osds=3, in_flight=1536)
-MCLOCK = cluster.MCLOCK_CAPACITY.found(
-    osd="osd.1", option="osd_mclock_max_capacity_iops_ssd", iops=10.0, others=21_500.0
-)
+MCLOCK = setup.MCLOCK_CAPACITY.found(osd="osd.1", option="osd_mclock_max_capacity_iops_ssd", iops=10.0, others=21_500.0)
 SCRUB = cluster.SCRUB.found(pgs=4, of=32, scrubbed="deep scrubbed")
 THIN = example_findings(data.THIN.code)[0]
 
@@ -78,6 +76,77 @@ def test_a_slow_osd_costs_what_it_takes_longer_of_the_writes_that_it_takes_part_
     assert cause.cost.seconds == pytest.approx(0.002)
     assert cause.sureness == "measured"
     assert cause.cost.share == pytest.approx(0.5)
+
+
+def test_an_osd_that_is_slow_in_one_run_and_busy_in_another_is_one_cause() -> None:
+    reads = {name: osd(reads=100, subops=0, writes=0, read_seconds=0.009 if name == "1" else 0.001) for name in "012"}
+    busy = cluster.BUSY_OSD.found(osd="osd.1", seconds=0.009, others=0.001, share=0.4, more=1.5)
+    read = run(2, read=total(latency_mean_seconds=0.004), findings=(busy,), osds=reads,
+               stages={"read": stages(0.001, 0.0, 0.0, 0.003)})  # fmt: skip
+    assert codes(written(1, SLOW), read) == ["slow-osd"]
+    (cause,) = diagnosis([written(1, SLOW), read]).causes
+    assert cause.cost
+    assert cause.cost.flow == "read"
+    assert cause.cost.seconds == pytest.approx(0.008 / 3)
+    other = busy.model_copy(update={"values": {**busy.values, "osd": "osd.2"}})
+    found = diagnosis([written(1, SLOW), read.model_copy(update={"findings": (other,)})])
+    assert [cause.kind.code for cause in (*found.causes, *found.slight)] == ["slow-osd", "busy-osd"]
+
+
+def test_a_limit_that_is_reached_and_the_option_that_sets_it_are_one_cause() -> None:
+    low = setup.LOW_LIMITS.found(options=("osd osd_client_message_cap 4 (default 256)",))
+    (cause,) = diagnosis([written(1, low, CAP)]).causes
+    assert cause.kind.code == "message-cap"
+    assert cause.change[0] == "ceph config rm osd osd_client_message_cap"
+    other = setup.LOW_LIMITS.found(options=("osd bluestore_throttle_bytes 4 (default 256)",))
+    assert codes(written(1, other, CAP)) == ["message-cap", "low-limits"]
+    assert codes(written(1, low)) == ["low-limits"]
+
+
+def test_a_busy_osd_is_held_back_by_mclock_where_it_is_slow_for_that() -> None:
+    busy = cluster.BUSY_OSD.found(osd="osd.1", seconds=0.009, others=0.001, share=0.4, more=1.5)
+    assert codes(written(1, SLOW, MCLOCK, busy)) == ["mclock-capacity"]
+
+
+def test_a_slow_disk_is_a_sign_of_an_osd_that_clients_find_slow() -> None:
+    slow_disk = client.SLOW_JOB.found(job="osd.1", direction="write", rate_bytes=9e6, fraction=0.8)
+    written_by_itself = run(2, write=total(), tool="osd-bench", findings=(slow_disk,))
+    (cause,) = diagnosis([written(1, SLOW), written_by_itself]).causes
+    assert [part.finding.code for part in cause.evidence] == ["slow-osd", "slow-job"]
+    assert codes(written(1, SCRUB), written_by_itself) == ["scrub"]
+
+
+@pytest.mark.parametrize(
+    ("commit_seconds", "device_class", "iodepth", "is_said"),
+    [(0.006, "ssd", 1, True), (0.006, "nvme", 1, True), (0.003, "ssd", 1, False), (0.006, "hdd", 1, False),
+     (0.006, "ssd", 16, False)],
+)  # fmt: skip
+def test_flushes_that_take_long_on_all_ssds(
+    commit_seconds: float, device_class: str, iodepth: int, is_said: bool
+) -> None:
+    osds = {name: osd(commits=900, commit_seconds=commit_seconds) for name in "012"}
+    seen = of_cluster(class_by_osd=dict.fromkeys("012", device_class))
+    slow = written(1, iodepth=iodepth, osds=osds, cluster=seen, split=stages(0.0003, 0.0001, 0.0001, 0.0085))
+    causes = diagnosis([slow]).causes
+    assert [cause.kind.code for cause in causes] == ["slow-commits"] * is_said
+    assert [cause.cost.seconds for cause in causes if cause.cost] == [0.006] * is_said
+
+
+def lossy(number: int, resent: int, *found: Finding) -> Run:
+    use = MachineUse(tcp_segments_sent=1900, tcp_segments_resent=resent)
+    nodes_ = (NodeResult(node="a", outcome="ok", command="fio", machine=use),)
+    return written(number, *found, nodes=nodes_, iodepth=2)
+
+
+def test_segments_that_are_lost_in_all_runs_together() -> None:
+    (cause,) = diagnosis([lossy(1, 23), lossy(2, 31), lossy(3, 20)]).causes
+    assert cause.kind.code == "retransmits"
+    assert [part.run.run for part in cause.evidence] == [2]
+    assert "1.3 % of the TCP segments were sent again (74)" in cause.finding.text
+    assert codes(lossy(1, 23), lossy(2, 3), lossy(3, 3)) == [], "fewer than 50"
+    shown = machine.RETRANSMITS.found(node="a", resent=60, sent=1900)
+    (cause,) = diagnosis([lossy(1, 60, shown), lossy(2, 31)]).causes
+    assert len(cause.evidence) == 1
 
 
 def test_reads_take_one_osd() -> None:
@@ -129,7 +198,7 @@ def test_a_limit_of_librbd_that_is_reached_costs_what_i_os_wait_for_it() -> None
         return written(2, iodepth=16, split=stages(0.138, 0.006, 0.0003, 0.016), ceilings=(ceiling,))
 
     (cause,) = diagnosis([written(1), limited(101)]).causes
-    assert cause.kind is cluster.QOS_LIMIT
+    assert cause.kind is setup.QOS_LIMIT
     assert cause.cost
     assert cause.cost.seconds == pytest.approx(0.138 - 0.0003)
     assert not codes(written(1), limited(200))
@@ -155,7 +224,7 @@ def test_without_counters_nothing_is_known_of_costs() -> None:
 
 def test_what_costs_much_comes_before_what_was_only_seen_and_that_before_the_set_up() -> None:
     osds = {"0": osd(), "1": osd(subop=0.004), "2": osd()}
-    few = cluster.FEW_OSDS.found(pool="bench", osds=3, of=12)
+    few = setup.FEW_OSDS.found(pool="bench", osds=3, of=12)
     assert codes(written(1, few, SCRUB, SLOW, osds=osds)) == ["slow-osd", "scrub", "few-osds"]
 
 
@@ -270,7 +339,7 @@ def test_the_proof_has_the_command_that_takes_the_cause_away() -> None:
 
 def test_levels_are_taken_back_as_they_were_and_only_what_is_one() -> None:
     def change(*options: str) -> tuple[str, str]:
-        (cause,) = diagnosis([written(1, cluster.DEBUG_LEVELS.found(options=options))]).causes
+        (cause,) = diagnosis([written(1, setup.DEBUG_LEVELS.found(options=options))]).causes
         assert cause.sureness == "set-up"
         return cause.change
 
@@ -278,6 +347,14 @@ def test_levels_are_taken_back_as_they_were_and_only_what_is_one() -> None:
         "ceph config rm osd debug_osd; ceph config rm osd.3 debug_bdev",
         "ceph config set osd debug_osd 20/20; ceph config set osd.3 debug_bdev 10",
     )
+    assert change("osd.* debug_osd 20/20, set at run time") == (
+        "ceph tell osd.* config unset debug_osd",
+        "ceph tell osd.* config set debug_osd 20/20",
+    )
+    assert change("osd bluestore_throttle_bytes 4096 (default 67108864)")[0] == (
+        "ceph config rm osd bluestore_throttle_bytes"
+    )
+    assert change("osd.1 debug_osd 20/20, by ceph.conf") == ("", "")
     for foreign in ("osd debug_osd 20/20; reboot", "osd/class:hdd debug_osd 20", "mon debug_mon 20", "osd debug_osd"):
         assert change("osd debug_osd 20/20", foreign) == ("", "")
 
@@ -296,7 +373,7 @@ def test_the_look_before_any_load_in_one_line() -> None:
         pgs_by_osd={"0": 12, "1": 10}, class_by_osd={"0": "ssd", "1": "ssd"},
     )  # fmt: skip
     during = SCRUB.model_copy(update={"values": {**SCRUB.values, "from_seconds": 1.0, "to_seconds": 4.0}})
-    few = cluster.FEW_OSDS.found(pool="bench", osds=2, of=3)
+    few = setup.FEW_OSDS.found(pool="bench", osds=2, of=3)
     assert look_line(written(1, few, during, SLOW, cluster=seen)) == (
         "before any load: HEALTH_OK, 3 of 3 OSDs up, pool bench with 10 to 12 PGs on each of 2 OSDs (2 ssd), "
         "pool bench lies on 2 of the 3 OSDs that its CRUSH rule may use"
@@ -306,7 +383,7 @@ def test_the_look_before_any_load_in_one_line() -> None:
 
 def test_below_results_stand_the_two_causes_that_cost_the_most() -> None:
     osds = {"0": osd(), "1": osd(subop=0.004), "2": osd()}
-    few = cluster.FEW_OSDS.found(pool="bench", osds=3, of=12)
+    few = setup.FEW_OSDS.found(pool="bench", osds=3, of=12)
     cpu = example_findings(machine.CPU_TAKEN.code)[0]
     assert hint_lines([written(1, few, SCRUB, SLOW, cpu, osds=osds)]) == [
         "slow OSD costs 2.00 ms of the 4.00 ms of a 4k write, one at a time (50 %): cephtui why tuning/1",

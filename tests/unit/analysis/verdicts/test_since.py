@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cephtui.analysis.verdicts.diagnosis import diagnosis
-from cephtui.models.findings import cluster
+from cephtui.models.findings import cluster, setup
 from cephtui.models.findings.examples import example_findings
 from cephtui.reports.words.diagnosis import since_lines
 from tests.unit.analysis.verdicts.test_diagnosis import osd, stages, written
@@ -38,7 +38,7 @@ def test_a_commit_of_an_osd_that_has_become_longer_is_named() -> None:
 
 
 def test_causes_that_are_new_or_gone_are_named() -> None:
-    few = cluster.FEW_OSDS.found(pool="bench", osds=3, of=12)
+    few = setup.FEW_OSDS.found(pool="bench", osds=3, of=12)
     lines = since_lines(diagnosis([written(1, SCRUB)]), diagnosis([written(2, few)]))
     assert lines == [f"{WHEN}new: few OSDs", f"{WHEN}gone: scrub"]
 

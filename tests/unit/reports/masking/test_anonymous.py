@@ -72,6 +72,9 @@ OWN = {
     "ClusterEnvironment.class_by_osd key": "0",
     "ClusterEnvironment.disk_by_osd key": "0",
     "ClusterEnvironment.model_by_osd key": "0",
+    "OsdOption.osds": "0",
+    "OsdPing.osd": "0",
+    "OsdPing.peer": "0",
     "Run.osds key": "0",
     "SlowestOperation.osd": "osd.3",
     "SlowestOperation.stages key": "queue",
@@ -126,6 +129,8 @@ FREE = {
         f"ClusterEnvironment.{name}"
         for name in ("disk_by_osd value", "model_by_osd value", "osd_op_queue", "osd_mclock_profile", "image_features")
     ),
+    "OsdPing.network",
+    *(f"OsdOption.{name}" for name in ("name", "value", "default", "source")),
     *(f"ClusterEnvironment.{name}" for name in ("osds_by_class key", "class_by_osd value")),
     *(f"ClusterEnvironment.{name}" for name in ("pg_states key", "pool value", "no_permission")),
     *(f"ClusterEnvironment.{name} {part}" for name in ("pool_settings", "config") for part in ("key", "value")),
