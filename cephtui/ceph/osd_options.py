@@ -11,12 +11,12 @@ from typing import Any
 
 from cephtui.ceph import answers
 from cephtui.models import OsdOption
+from cephtui.models.findings.cluster import MESSAGE_CAPS, THROTTLES
 
 ARGV = ("ceph", "tell", "osd.*", "config", "diff", "-f", "json")
 """The command that asks all OSDs; the cephx caps ``osd allow *`` are needed."""
 HOLDING_BACK = (
-    *("osd_client_message_cap", "osd_client_message_size_cap"),
-    *("bluestore_throttle_bytes", "bluestore_throttle_deferred_bytes"),
+    *(*MESSAGE_CAPS, *THROTTLES),
     *("osd_mclock_max_sequential_bandwidth_hdd", "osd_mclock_max_sequential_bandwidth_ssd"),
     *("osd_op_num_shards_hdd", "osd_op_num_shards_ssd"),
     *("osd_op_num_threads_per_shard_hdd", "osd_op_num_threads_per_shard_ssd"),
@@ -31,9 +31,9 @@ _HIGH_LEVELS = {str(level) for level in range(10, 21)}
 _NO_SOURCE = ("default", "final")
 
 
-def is_high_level(value: str) -> bool:
-    """Whether a debug level, ``20/20``, makes a daemon write lines for each operation."""
-    return value.partition("/")[0] in _HIGH_LEVELS
+def is_high_level(name: str, value: str) -> bool:
+    """Whether an option is a debug level, ``20/20``, with which a daemon writes lines for each operation."""
+    return name.startswith(_DEBUG) and value.partition("/")[0] in _HIGH_LEVELS
 
 
 def parse(text: str) -> tuple[OsdOption, ...]:
@@ -60,6 +60,6 @@ def _options(text: str) -> Iterator[tuple[str, str, str, str]]:
             continue
         value, default = (answers.setting_text(values.get(key)) for key in ("final", "default"))
         sources = [str(key) for key in values if key not in _NO_SOURCE]
-        is_quiet = name.startswith(_DEBUG) and not is_high_level(value)
-        if value != default and sources and not is_quiet:
+        is_telling = is_high_level(name, value) or not name.startswith(_DEBUG)
+        if value != default and sources and is_telling:
             yield name, value, default, sources[-1]

@@ -78,15 +78,11 @@ def _debug_levels(cluster: ClusterEnvironment) -> Iterator[str]:
     """``osd debug_bluestore 20/20``: what OSDs and clients write to their logs for each operation."""
     for name, level in (cluster.config or {}).items():
         section, _, option = name.rpartition(" ")
-        if _is_high(option, level) and _daemon(section) in ("global", "osd", "client"):
+        if is_high_level(option, level) and _daemon(section) in ("global", "osd", "client"):
             yield f"{name} {level}"
     for differing in cluster.osd_options:
-        if _is_high(differing.name, differing.value) and differing.source in _SOURCES:
+        if is_high_level(differing.name, differing.value) and differing.source in _SOURCES:
             yield from _sections(cluster, differing, differing.value)
-
-
-def _is_high(option: str, level: str) -> bool:
-    return option.startswith("debug_") and is_high_level(level)
 
 
 def _daemon(section: str) -> str:

@@ -132,8 +132,8 @@ SIGNS: Mapping[str, tuple[str, ...]] = {
 }
 """The codes of all findings that are signs of the same cause."""
 LIMITS_OF: Mapping[FindingKind, frozenset[str]] = {
-    cluster.MESSAGE_CAP: frozenset(("osd_client_message_cap", "osd_client_message_size_cap")),
-    cluster.BLUESTORE_THROTTLE: frozenset(("bluestore_throttle_bytes", "bluestore_throttle_deferred_bytes")),
+    cluster.MESSAGE_CAP: frozenset(cluster.MESSAGE_CAPS),
+    cluster.BLUESTORE_THROTTLE: frozenset(cluster.THROTTLES),
 }
 """The options by which what a finding names is limited."""
 SYMPTOMS = frozenset(

@@ -354,16 +354,19 @@ OTHER_CLIENTS = FindingKind(
 )  # fmt: skip
 
 
-_CAPS = {"cap", "size_cap_bytes"}
-_CAP, _SIZE_CAP = "osd_client_message_cap", "osd_client_message_size_cap"
+MESSAGE_CAPS = ("osd_client_message_cap", "osd_client_message_size_cap")
+THROTTLES = ("bluestore_throttle_bytes", "bluestore_throttle_deferred_bytes")
+"""The options of an OSD by which what the findings below name is limited."""
 
 
 def _message_cap(values: Values) -> str:
     refused = f"OSDs refused {percent(100 * values['share'])} of the messages of clients at first"
-    cap = "osd_client_message_cap is {cap}"
+    by_number, by_size = MESSAGE_CAPS
+    cap = ""
     if "size_cap_bytes" in values:
-        cap = "osd_client_message_size_cap is {size_cap_bytes:size}"
-    cap = worded(f": {cap} for each of {{osds}} OSDs", values) if _CAPS.intersection(values) else ""
+        cap = worded(f": {by_size} is {{size_cap_bytes:size}} for each of {{osds}} OSDs", values)
+    elif "cap" in values:
+        cap = worded(f": {by_number} is {{cap}} for each of {{osds}} OSDs", values)
     if "in_flight" not in values:
         return refused + cap
     return f"{refused}{cap}, and the run had {values['in_flight']} I/Os in flight"
@@ -372,7 +375,8 @@ def _message_cap(values: Values) -> str:
 def _message_cap_cure(values: Values) -> str:
     """Fewer I/Os in flight than one OSD takes are not what fills it: those of other clients do."""
     is_own = values.get("in_flight", math.inf) > values.get("cap", 0)
-    cure = MESSAGE_CAP.cure.replace(_CAP, _SIZE_CAP if "size_cap_bytes" in values else _CAP)
+    by_number, by_size = MESSAGE_CAPS
+    cure = MESSAGE_CAP.cure.replace(by_number, by_size) if "size_cap_bytes" in values else MESSAGE_CAP.cure
     return cure if is_own else "measure while the other clients are quiet"
 
 
@@ -383,7 +387,7 @@ MESSAGE_CAP = FindingKind(
     why="An OSD that has osd_client_message_cap messages of clients in work, or osd_client_message_size_cap bytes of "
     "them, receives no more for a while: they wait in the network, and clients starve each other. The figures show "
     "that cap and not the disks.",
-    cure=f"choose less depth or fewer jobs, or raise {_CAP} on both sides", cured=_message_cap_cure,
+    cure=f"choose less depth or fewer jobs, or raise {MESSAGE_CAPS[0]} on both sides", cured=_message_cap_cure,
     source=f"{_DOCS}/configuration/osd-config-ref/",
 )  # fmt: skip
 
