@@ -178,6 +178,7 @@ def _one_primary(lab: Lab) -> Iterator[str]:
     with pool_on(lab, size=len(OSDS)) as pool:
         for osd in others:
             lab.ceph("osd", "primary-affinity", osd, "0")
+        wait_clean(lab, 180)
         try:
             yield f"rbd:{pool}"
         finally:

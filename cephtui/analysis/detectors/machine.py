@@ -39,8 +39,8 @@ _STEAL, _HEAVY_STEAL, _LOST = 0.05, 0.2, 0.01
 """Steal that counts; that counts however short it is; else the least share of the whole run's CPU time."""
 _MEMORY, _SWAPPED = 0.1, 100
 """Share of the time and pages a second. Without swapping the kernel waits for memory too: it frees that of files."""
-_RESENT, _RESENT_SECOND, _RESENT_LEAST = 0.01, 0.005, 50
-"""Shares of the segments, of a stretch and of a second. In networks without faults it is below 0.001."""
+_RESENT, _RESENT_SECOND, _RESENT_TOGETHER, _RESENT_LEAST = 0.01, 0.005, 0.003, 50
+"""Shares of the segments, of a stretch, a second and several runs. In networks without faults it is below 0.001."""
 _DROPPED_LEAST, _DAMAGED_LEAST = 100, 10
 _LOSSES = {"nic_drops": 0.001, "nic_errors": 1e-5}
 """Shares of an interface's packets. A host drops some that are for none of its programs, such as multicast."""
@@ -225,8 +225,9 @@ _RULES = (
 def lost_together(node: str, uses: Iterable[MachineUse]) -> Iterator[Finding]:
     """What of a node's segments was lost in several runs, at least one, each of which may have too few to show it."""
     together = reduce(Timed.joined, (Timed(1.0, use) for use in uses))
+    lost = {RETRANSMITS: _resent, DISORDERED: _disordered}
     for rule in _RULES:
-        if rule.kind in (RETRANSMITS, DISORDERED) and rule.counts(together, together.seconds):
+        if rule.kind in lost and lost[rule.kind](together.use, _RESENT_LEAST, _RESENT_TOGETHER):
             yield rule.kind.found(node=node, **rule.values(together.use))
 
 

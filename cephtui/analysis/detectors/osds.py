@@ -31,13 +31,16 @@ _KINDS: Mapping[str, Callable[[OsdInterval], tuple[int, float]]] = {
     "commits": lambda osd: (osd.commits, osd.commits * osd.commit_seconds),
 }
 """Operations of an OSD, or the commits of all copies there, and the sum of their latencies in seconds."""
+_READING = "reading"
+"""Beside them the reads from a worker thread on."""
 _COMMIT_SHARE = 0.2
 """Commits that take longer by a smaller share of a write's latency slow no client that could be seen."""
 _MORE, _SLOWER = 1.1, 1.5
 """An OSD that does more than the others by this has more waiting: it is slow where its time without the waiting, which
 is estimated, is longer than theirs by that."""
-_TELLING = 0.1
-"""What is a smaller part of a latency does not explain that it is long."""
+_TELLING, _READ_SHARE = 0.1, 0.3
+"""What is a smaller part of a latency does not explain that it is long; nor is an OSD slow whose reads take longer by a
+smaller part."""
 _FEW_OBJECTS = 16
 """Fewer of an OSD may all lie on one PG, or on PGs of one shard (osd_op_num_shards): it works on them one after the
 other."""
@@ -126,7 +129,7 @@ class OsdsSoFar:
         self._step = step
         self._by_osd: dict[str, _Sums] = {}
         """By the id of the OSD."""
-        self._latencies = {name: OsdLatencies() for name in _KINDS}
+        self._latencies = {name: OsdLatencies() for name in (*_KINDS, _READING)}
         self.is_denied = False
         """Whether the cephx caps deny to ask OSDs for their counters."""
         self._seconds = 0.0
@@ -146,7 +149,7 @@ class OsdsSoFar:
             return
         for osd, interval in sample.osds.items():
             self._by_osd.setdefault(osd, _Sums()).add(interval)
-        for name, of in _KINDS.items():
+        for name, of in {**_KINDS, _READING: _read_by_worker}.items():
             operations = {f"osd.{osd}": of(interval) for osd, interval in sample.osds.items()}
             self._latencies[name].add(operations, sample.elapsed_seconds)
         self._seconds += sample.interval_seconds
@@ -187,9 +190,9 @@ class OsdsSoFar:
         if slow:
             yield slow
         is_told = slow is not None and slow.code != BUSY_OSD.code
-        if not is_told and (by_commits := self._slow_commits()):
+        if not is_told and (by_parts := self._slow_commits() or self._slow_reads()):
             is_told = True
-            yield by_commits
+            yield by_parts
         if is_alone and not is_told and (by_answers := self._by_answers()):
             yield by_answers
         yield from self._capped()
@@ -234,6 +237,19 @@ class OsdsSoFar:
         if writes * (seconds - group.others) < _COMMIT_SHARE * write_seconds:
             return None
         return slow_osd_finding(slow, part="commit", commit_seconds=seconds, others=group.others)
+
+    def _slow_reads(self) -> Finding | None:
+        """OSDs on which reading took longer than on the others, whatever their operations waited for before.
+
+        Where all of them wait long for a worker thread, operations as a whole hardly take longer on those OSDs.
+        """
+        if not (group := self._latencies[_READING].slow()) or not (part := self._reading("reads", group)):
+            return None
+        of_group = [self._by_osd[name.removeprefix("osd.")] for name in group.names]
+        longer = sum(sums.reads * (sums.reading_seconds - group.others) for sums in of_group)
+        if longer < _READ_SHARE * sum(sums.read_seconds for sums in of_group):
+            return None
+        return slow_osd_finding(group.names, part="read", read_seconds=part["part_seconds"], others=part["part_others"])
 
     def _work(self) -> dict[str, int]:
         """The operations of each OSD, ``osd.3``, as a primary and as a replica."""
@@ -371,6 +387,11 @@ class OsdsSoFar:
             times = f"{'at least ' if len(slower) > 1 else ''}{least:.1f} times as long as at other times"
             return {"cause": f"operations of {names} took {times}", "cause_code": SLOW_OSD.code}
         return {}
+
+
+def _read_by_worker(osd: OsdInterval) -> tuple[int, float]:
+    """Its reads and how long they took, without the mean wait of all its operations for a worker thread."""
+    return osd.reads, osd.reads * max(0.0, osd.read_seconds - osd.queue_seconds)
 
 
 def _alone(seconds: float, rate: float) -> float:

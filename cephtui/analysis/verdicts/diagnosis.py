@@ -40,6 +40,10 @@ _AT_DEPTH = (MESSAGE_CAP.code, QOS_LIMIT.code)
 """What holds back nothing but I/Os that are in flight together."""
 _LITTLE = 0.1
 """One that costs less is slight."""
+_UNEVEN = 1.5
+"""I/Os wait where most of them go, however little more that is: what does so many times an even share is a cause."""
+_FAR_SLOWER = 5.0
+"""An OSD that takes so many times as long as the others is to be looked at, however seldom it is needed."""
 _FLUSH_AT_ONCE = frozenset(("ssd", "nvme"))
 """Device classes whose disks need not move anything for a flush."""
 _SLOW_COMMIT_SECONDS = 0.004
@@ -168,11 +172,19 @@ def _causes(evidence: Sequence[Evidence], runs: Sequence[Run]) -> Iterator[Cause
             by_cause.setdefault(signs, []).append(part)
     for signs, parts in by_cause.items():
         code = min((part.finding.code for part in parts if part.finding.code in signs), key=signs.index)
+        if code == BUSY_OSD.code and not any(map(_is_uneven, parts)):
+            continue
         parts.sort(key=lambda part: part.finding.code != code)
         costs = [cost for part in parts for cost in _costs(part, runs)]
         cost = max(costs, key=lambda cost: (cost.is_measured, cost.share), default=None)
         symptoms = [part for part in evidence if part.finding.values.get("cause_code") in signs]
         yield Cause(finding_kind(code), (*parts, *symptoms), cost)
+
+
+def _is_uneven(part: Evidence) -> bool:
+    """Whether a busy OSD has much more to do than it would have if all had the same."""
+    share = part.finding.values.get("share")
+    return not isinstance(share, float) or share * len(part.run.osds) >= _UNEVEN
 
 
 def _signs(finding: Finding, evidence: Sequence[Evidence]) -> tuple[str, ...]:
@@ -202,10 +214,28 @@ def _explained_by(finding: Finding, evidence: Sequence[Evidence]) -> str:
 
 
 def _is_slight(cause: Cause) -> bool:
-    """Whether it is known to cost little; of an OSD that has more to do than others, also where that is not known."""
+    """Whether it is known to cost little; of an OSD that has more to do than others, also where that is not known.
+
+    One of many OSDs costs the mean little, however slow it is: it costs the tail.
+    """
+    if cause.kind.code == SLOW_OSD.code and any(_is_far_slower(part.finding) for part in cause.evidence):
+        return False
     if cause.cost is None or not cause.cost.is_measured:
         return cause.kind.code == BUSY_OSD.code
     return cause.cost.share < _LITTLE
+
+
+def _is_far_slower(finding: Finding) -> bool:
+    """Whether an OSD, or a part of what it does, takes many times as long as those of the others."""
+    values = finding.values
+    pairs = [
+        ("seconds", "others"),
+        ("commit_seconds", "others"),
+        ("read_seconds", "others"),
+        ("part_seconds", "part_others"),
+    ]
+    known = [(values.get(slow), values.get(other)) for slow, other in pairs]
+    return any(isinstance(s, float) and isinstance(o, float) and s >= _FAR_SLOWER * o for s, o in known)
 
 
 def _order(cause: Cause) -> tuple[int, float, int]:

@@ -253,9 +253,10 @@ def _slow_osd(values: Values) -> str:
     if "answer_seconds" in values:
         took = "{answer_seconds:latency} (median) for requests for {whose} counters, the other OSDs at most"
         return f"{slow} to answer: {worded(took, named)} {worded('{others:latency}', values)}"
-    if "commit_seconds" in values:
-        took = worded("a commit took {commit_seconds:latency} there, {others:latency} on the other OSDs", named)
-        return f"{slow}: {took} (median)"
+    for name, took in (("commit_seconds", "a commit took"), ("read_seconds", "reading took")):
+        if name in values:
+            there = worded(f"{{{name}:latency}} there, {{others:latency}} on the other OSDs", named)
+            return f"{slow}: {took} {there} (median)"
     took = worded("{seconds:latency}{how}, ", named)
     others = worded("the median of the other OSDs, {others:latency}", values)
     return f"{slow}: {named['whose']} operations took {took}{_longer(values)} times {others}{_slow_part(values)}"

@@ -111,6 +111,24 @@ def test_an_osd_whose_commits_alone_are_longer_is_slow(
     assert [finding.text for finding in counted(**{"0": alike, "1": slow, "2": alike})] == texts
 
 
+@pytest.mark.parametrize(
+    ("read_seconds", "queue_seconds", "texts"),
+    [
+        (0.0136, 0.0067, ["osd.1 was slow: reading took 6.90 ms there, 500 us on the other OSDs (median)"]),
+        (0.0081, 0.0064, []),
+        (0.0136, 0.0134, []),
+    ],
+    ids=["slow", "a small part of a read", "it is the wait"],
+)
+def test_an_osd_whose_reading_alone_is_longer_is_slow(
+    read_seconds: float, queue_seconds: float, texts: list[str]
+) -> None:
+    """Operations wait so long for a worker thread, on all OSDs, that those of none take twice as long."""
+    alike = OsdInterval(reads=40, read_seconds=0.0069, queue_seconds=0.0064)
+    slow = OsdInterval(reads=20, read_seconds=read_seconds, queue_seconds=queue_seconds)
+    assert [finding.text for finding in counted(**{"0": alike, "1": slow, "2": alike})] == texts
+
+
 def test_commits_of_an_osd_that_has_more_to_do_are_not_called_slow() -> None:
     alike = OsdInterval(
         writes=100, write_seconds=0.02, subops=200, subop_seconds=0.01, commits=300, commit_seconds=0.001

@@ -88,9 +88,19 @@ def test_an_osd_that_is_slow_in_one_run_and_busy_in_another_is_one_cause() -> No
     assert cause.cost
     assert cause.cost.flow == "read"
     assert cause.cost.seconds == pytest.approx(0.008 / 3)
-    other = busy.model_copy(update={"values": {**busy.values, "osd": "osd.2"}})
-    found = diagnosis([written(1, SLOW), read.model_copy(update={"findings": (other,)})])
-    assert [cause.kind.code for cause in (*found.causes, *found.slight)] == ["slow-osd", "busy-osd"]
+    for share, more in ((0.52, ["busy-osd"]), (0.47, [])):
+        other = busy.model_copy(update={"values": {**busy.values, "osd": "osd.2", "share": share}})
+        found = diagnosis([written(1, SLOW), read.model_copy(update={"findings": (other,)})])
+        assert [cause.kind.code for cause in (*found.causes, *found.slight)] == ["slow-osd", *more], "an even third"
+
+
+@pytest.mark.parametrize(("others", "is_slight"), [(0.0007, False), (0.003, True)])
+def test_an_osd_that_is_slow_by_far_is_a_cause_however_seldom_it_is_needed(others: float, is_slight: bool) -> None:
+    slow = cluster.SLOW_OSD.found(osd="osd.1", part="commit", commit_seconds=0.0085, others=others)
+    found = diagnosis([written(1, slow, osds={"0": osd(), "1": osd(subop=0.0011), "2": osd()})])
+    named = found.slight if is_slight else found.causes
+    assert [cause.kind.code for cause in named] == ["slow-osd"]
+    assert all(cause.cost and cause.cost.share < 0.1 for cause in named)
 
 
 def test_a_limit_that_is_reached_and_the_option_that_sets_it_are_one_cause() -> None:
@@ -144,6 +154,8 @@ def test_segments_that_are_lost_in_all_runs_together() -> None:
     assert [part.run.run for part in cause.evidence] == [2]
     assert "1.3 % of the TCP segments were sent again (74)" in cause.finding.text
     assert codes(lossy(1, 23), lossy(2, 3), lossy(3, 3)) == [], "fewer than 50"
+    assert codes(lossy(1, 60), *(lossy(number, 0) for number in range(2, 6))) == ["retransmits"], "0.6 %"
+    assert codes(lossy(1, 60), *(lossy(number, 0) for number in range(2, 13))) == [], "0.3 %, nearly"
     shown = machine.RETRANSMITS.found(node="a", resent=60, sent=1900)
     (cause,) = diagnosis([lossy(1, 60, shown), lossy(2, 31)]).causes
     assert len(cause.evidence) == 1
@@ -230,7 +242,8 @@ def test_what_costs_much_comes_before_what_was_only_seen_and_that_before_the_set
 
 def test_a_cause_that_costs_little_is_none() -> None:
     osds = {"0": osd(), "1": osd(subop=0.0011), "2": osd()}
-    found = diagnosis([written(1, SLOW, SCRUB, osds=osds)])
+    little = cluster.SLOW_OSD.found(osd="osd.1", seconds=0.004, others=0.001)
+    found = diagnosis([written(1, little, SCRUB, osds=osds)])
     assert [cause.kind.code for cause in found.causes] == ["scrub"]
     assert [cause.kind.code for cause in found.slight] == ["slow-osd"]
 
