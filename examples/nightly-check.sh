@@ -14,7 +14,7 @@ code=$?
 case $code in
     0) exit 0 ;;                                        # shown to be at most 20 % worse: no mail
     5) echo "slower than $baseline by more than 20 %" ;;
-    6) echo "no verdict: the runs show neither" ;;
+    6) echo "inconclusive: the runs show neither" ;;
     3) echo "refused, nothing was measured" ;;
     *) echo "not complete (exit code $code)" ;;
 esac

@@ -322,7 +322,7 @@ def _guard_contents(info: ImageInfo, destroy: Sequence[str]) -> Refusal | None:
     if set(confirm_names(info)) & set(destroy):
         return None
     return Refusal(
-        f"image {info.spec} exists and is not cephtui's ({units.size(info.size)})",
-        f"choose another, or give up its contents with --destroy {info.name}",
+        f"image {info.spec} exists and was not made by cephtui ({units.size(info.size)})",
+        f"choose another image, or allow overwriting it with --destroy {info.name}",
         confirm=info.name,
     )

@@ -58,7 +58,7 @@ class CheckQuestion:
     require_percent: float = -10.0
     same_percent: float = 10.0
     confidence: float = 95.0
-    """In per cent."""
+    """In percent."""
     metrics: tuple[str, ...] = ()
     directions: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
@@ -268,7 +268,7 @@ _judging_options = (
         metavar="PERCENT",
         help="Two-sided.",
     ),
-    click.option("--without", multiple=True, metavar="N,...", help="Leave out these runs; they are named."),
+    click.option("--without", multiple=True, metavar="N,...", help="Exclude these runs (the report lists them)."),
 )
 
 

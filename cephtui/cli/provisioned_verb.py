@@ -44,7 +44,7 @@ Exit codes:
     "volumes",
     multiple=True,
     metavar="TARGET[=IOPS]",
-    help="A volume, and what is promised of it. Default: the limits that are set for its clients. Repeatable.",
+    help="A volume, and the IOPS it promises. Default: the limits that are set for its clients. Repeatable.",
 )
 @click.option(
     "--jobs", multiple=True, type=int, callback=each_within(*JOBS), metavar="N", help="Measure with N jobs too."
@@ -52,7 +52,7 @@ Exit codes:
 @study_option("runs", "--repeat")
 @measuring_options
 def provisioned(**arguments: Any) -> int:
-    """Measure whether volumes reach the IOPS or bandwidth that is promised of them, and whether they are limited.
+    """Measure whether volumes deliver the IOPS or bandwidth they promise, and whether they are limited.
 
     Each is read, written, and both, with small blocks (for bandwidth with large ones), from one node. PASS: all I/Os
     over the longest job are at most 1 % below, and 99 % of the seconds reach 90 % of it. NOT CAPPED: above 110 %.

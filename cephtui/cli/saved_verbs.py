@@ -66,9 +66,9 @@ def studies(**arguments: Any) -> None:
 @click.option(
     "--table",
     is_flag=True,
-    help="One table of a whole session: steps over targets and nodes, with what is missing and what is slowest.",
+    help="Table of a session: steps by target and node, with what is missing and what is slowest.",
 )
-@click.option("--curve", is_flag=True, help="The figures over what was varied: depth, block size, target, node, mark.")
+@click.option("--curve", is_flag=True, help="Results against depth, block size, target, node or mark.")
 @metric_option
 @output_options
 def show(**arguments: Any) -> None:

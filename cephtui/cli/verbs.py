@@ -38,6 +38,13 @@ from cephtui.printable import suggestion
 from cephtui.studies import KINDS
 
 
+def _tools_with(option: str) -> list[str]:
+    """The titles of the tools that have an option of this name."""
+    from cephtui.tools import TOOLS
+
+    return [tool.title for tool in TOOLS.values() if any(field.name == option for field in tool.fields())]
+
+
 class _Verbs(click.Group):
     """Names a verb that is near to an unknown one; raises ReaderGone for a BrokenPipeError."""
 
@@ -46,6 +53,12 @@ class _Verbs(click.Group):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise ReaderGone from None
+        except click.NoSuchOption as error:
+            if not (tools := _tools_with(error.option_name.removeprefix("--"))):
+                raise
+            name = error.option_name.removeprefix("--")
+            hint = f"{name} is an option of presets ({', '.join(tools)}): --set {name}=VALUE"
+            raise click.UsageError(hint, error.ctx) from None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -189,7 +202,7 @@ Examples:
 
 \b
 Exit codes:
-  0 met, 5 not met, 6 no verdict: the runs show neither
+  0 met, 5 not met, 6 inconclusive: the runs show neither
   1 a benchmark or a command failed, 2 wrong usage, 3 refused, 4 stopped, lost, incomplete or not saved
 """,
 )
@@ -381,7 +394,7 @@ Exit codes:
 )
 @click.argument("source", metavar="FILE | 'fio ...'")
 @click.option("--name", metavar="NAME", help="Of the preset; of several the beginning. Default: the job's own.")
-@click.option("--together", "how", flag_value="together", help="Jobs that are alike become one preset.")
+@click.option("--together", "how", flag_value="together", help="Merge identical jobs into one preset.")
 @click.option("--in-order", "how", flag_value="in-order", help="Each job becomes a preset, or one value of a sweep.")
 @click.option("--dry-run", is_flag=True, help="Print the presets; write nothing.")
 @click.option("--force", is_flag=True, help="Overwrite a preset of yours, or take the place of a packaged one.")

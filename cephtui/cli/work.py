@@ -118,8 +118,8 @@ def _measure(work: Work, runner: Runner, options: Measuring) -> int:
     for note in work.notes:
         say(note)
     if work.study.next(work.runs) is None:
-        runs = f"all {len(work.runs)} runs are" if len(work.runs) > 1 else "its run is"
-        say(f"session {runner.session}: nothing is left to run, {runs} there")
+        runs = f"all {len(work.runs)} runs are" if len(work.runs) > 1 else "the run is"
+        say(f"nothing to resume in session {runner.session}: {runs} complete")
         return 0
     study = surveyed(runner, work.study, work.runs, options)
     if options.dry_run:

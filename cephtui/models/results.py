@@ -22,7 +22,7 @@ PERCENTILES = {
     99.95: "latency_p9995_seconds",
     99.99: "latency_p9999_seconds",
 }
-"""The fields of a Total that are percentiles, by per cent."""
+"""The fields of a Total that are percentiles, by percent."""
 
 
 class Latency(Model):
@@ -106,7 +106,7 @@ class Total(Model):
         return value if self.carries(_PERCENTS[info.field_name]) else None
 
     def percentiles(self) -> dict[float, float]:
-        """Seconds by per cent, in order: the percentiles that are known and for which there are enough I/Os."""
+        """Seconds by percent, in order: the percentiles that are known and for which there are enough I/Os."""
         carried = {percent: getattr(self, name) for percent, name in PERCENTILES.items() if self.carries(percent)}
         return {percent: seconds for percent, seconds in carried.items() if seconds is not None}
 
@@ -195,7 +195,7 @@ class NodeResult(Model):
     cpu_system_percent: float | None = None
     context_switches: int | None = None
     depths: dict[Name, Amount] = Field(default_factory=dict)
-    """Per cent of the I/Os that were submitted with so many in flight, by the first of each range, as fio has them:
+    """Percent of the I/Os that were submitted with so many in flight, by the first of each range, as fio has them:
     ``1``, ``2``, ``4``, ``8``, ``16``, ``32``, ``>=64``. Empty where it was not measured."""
     latency_shares: tuple[LatencyShare, ...] = Field(default=(), exclude_if=lambda shares: not shares)
     """Shares of I/Os by latency from begin to completion; left out where the histogram is kept, or nothing is known."""

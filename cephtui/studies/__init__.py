@@ -309,8 +309,8 @@ KINDS = {
                 ),
                 StudyOption(
                     "--undo",
-                    "A command that takes the change back, in 10 minutes at most: "
-                    "the order is A B B A then, and nothing stays changed.",
+                    "A command that reverts the change, in 10 minutes at most; runs in the order A B B A and leaves "
+                    "nothing changed.",
                     "undo by command",
                     field="undo",
                     metavar="COMMAND",
@@ -320,7 +320,7 @@ KINDS = {
                 ),
                 StudyOption(
                     "--require",
-                    "What the change must at least bring: -10 is at most 10 % worse, 20 at least 20 % better.",
+                    "Smallest acceptable change in percent: -10 allows 10 % worse, 20 demands 20 % better.",
                     "required %",
                     field="require_percent",
                     metavar="PERCENT",
@@ -329,8 +329,8 @@ KINDS = {
                 ),
                 StudyOption(
                     "--most",
-                    "The most runs a side: 8, 12 or 20; a look comes after 4, 6, 8, 12 and 20. Default: 12.",
-                    "at most N a side",
+                    "The most runs per side: 8, 12 or 20; a look comes after 4, 6, 8, 12 and 20. Default: 12.",
+                    "at most N per side",
                     field="most",
                     metavar="N",
                     choices=LOOKS_MOST,
@@ -339,8 +339,8 @@ KINDS = {
                 ),
                 StudyOption(
                     "--runs",
-                    "Runs a side, with a single look at the end.",
-                    "or N a side, one look",
+                    "Runs per side, with a single look at the end.",
+                    "N per side, one look",
                     field="fixed",
                     metavar="N",
                     parse=_number(*ONE_LOOK_RUNS, int),

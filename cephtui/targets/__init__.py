@@ -137,9 +137,19 @@ def parse_target(text: str, *, owner_id: str | None = None, data_pool: str | Non
     """
     kind, name = target_kind(text), text.partition(":")[2]
     if kind is None or not name:
-        raise TargetError(f"unknown target {text!r}: expected {either(target_examples())}")
+        meant = _meant(text)
+        hint = f"did you mean {meant}?" if meant else f"expected {either(target_examples())}"
+        raise TargetError(f"unknown target {text!r}: {hint}")
     target = kind.parse(name, owner_id)
     return with_data_pool(target, data_pool) if data_pool else target
+
+
+def _meant(text: str) -> str:
+    """A path with its scheme, or a scheme that is written otherwise; empty for any other text."""
+    scheme, _, name = text.partition(":")
+    if text.startswith("/"):
+        return f"{'device' if text.startswith('/dev/') else 'file'}:{text}"
+    return f"{scheme.lower()}:{name}" if name and scheme.lower() in KINDS else ""
 
 
 def with_data_pool(target: Target, name: str) -> Target:

@@ -301,8 +301,8 @@ def guard_file(path: str, facts: FileFacts, span_bytes: int, destroy: tuple[str,
         return refusal
     if facts.kind == "file" and not facts.marked and not set(confirm_names(path)) & set(destroy):
         return Refusal(
-            f"{path} exists and is not cephtui's ({units.size(facts.size)})",
-            f"choose a new file, or give up its contents with --destroy {PurePosixPath(path).name}",
+            f"{path} exists and was not made by cephtui ({units.size(facts.size)})",
+            f"choose a new file, or allow overwriting it with --destroy {PurePosixPath(path).name}",
             confirm=PurePosixPath(path).name,
         )
     if facts.kind == "file" and not (facts.claim or facts.marked or facts.root):

@@ -10,11 +10,11 @@ if [ ! -e "$path" ]; then
     ( set -o noclobber; : > "$path" ) || exit 1
     new=yes
 fi
-[ -f "$path" ] || refuse "exists and is not cephtui's"
+[ -f "$path" ] || refuse "exists and was not made by cephtui"
 exec 9< "$path" || exit 1
 flock -w 1 9 || refuse "is in use by another run"
 [ "$(stat -Lc %d:%i /proc/self/fd/9)" = "$(stat -Lc %d:%i -- "$path")" ] || refuse "does not exist any more"
-[ -n "$new" ] || marked "$path" || refuse "exists and is not cephtui's"
+[ -n "$new" ] || marked "$path" || refuse "exists and was not made by cephtui"
 # fullblock: bash writes each line by itself, and dd would take the first for all of it
 printf 'cephtui scratch file: cephtui may overwrite and remove it\n%s\n' "$owner" |
     dd of="$path" bs=4096 seek="$span" iflag=fullblock oflag=seek_bytes conv=notrunc,sync status=none &&

@@ -62,7 +62,7 @@ class HostTarget(Target):
         """The node, or the nodes of a group; a name means a chosen node first, then any other."""
         if self.name == _EVERY:
             if len(nodes) < 2:
-                raise TargetError(f"target {self.spec!r} is every pair of nodes: choose two nodes or more")
+                raise TargetError(f"target {self.spec!r} needs two nodes or more: --node A --node B")
             return tuple(replace(self, name=node.name, node=node) for node in nodes)
         chosen = [node for node in nodes if node.name == self.name]
         try:

@@ -21,6 +21,14 @@ def is_scratch(spec: str) -> bool:
     return spec.startswith(FileTarget(f"{cache_dir()}/{_PREFIX}").spec)
 
 
+def target_words(spec: str) -> str:
+    """``a scratch file in ~/.cache/cephtui``; any other target as it is typed."""
+    if not is_scratch(spec):
+        return spec
+    cache, home = cache_dir(), Path.home()
+    return f"a scratch file in {f'~/{cache.relative_to(home)}' if cache.is_relative_to(home) else cache}"
+
+
 def _lock(directory: Path) -> int | None:
     """A descriptor that holds a directory; None where a living console holds it."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)

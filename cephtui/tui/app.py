@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from rich.console import Group
 from rich.text import Text
 from textual import on, work
 from textual.app import App, SystemCommand
@@ -59,6 +60,15 @@ class HasNames(Protocol):
 
     def names_to_hide(self) -> Names:
         """Names that a mask replaces."""
+        ...
+
+
+@runtime_checkable
+class HasMoreToSay(Protocol):
+    """A screen whose help says more than its keys."""
+
+    def more_to_say(self) -> str:
+        """What stands above the keys; may be empty."""
         ...
 
 
@@ -180,7 +190,9 @@ class CephtuiApp(MinimumSizeApp):
     def action_help(self) -> None:
         from cephtui.tui.dialogs import Help
 
-        self.push_screen(Help("keys", help_table(active_commands(self.screen))))
+        keys = help_table(active_commands(self.screen))
+        text = self.screen.more_to_say() if isinstance(self.screen, HasMoreToSay) else ""
+        self.push_screen(Help("keys", Group(Text(text), "", keys) if text else keys))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Every key of the screen as a command too."""

@@ -61,7 +61,7 @@ MASK = key(
     "view",
 )
 WHY_ABOUT = "why it is slow: what costs the most time, with evidence and what to do"
-MATRIX_ABOUT = "one table: steps over targets and nodes, what is missing, what is slowest"
+MATRIX_ABOUT = "table of the session: steps by target and node, what is missing, what is slowest"
 COMMANDS = key("ctrl+p", "app.command_palette", "commands", "command palette (and themes)", "more", priority=True)
 
 

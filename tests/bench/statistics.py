@@ -1,6 +1,6 @@
 """What the texts promise of runs beside what simulated runs measure: by the product's own functions, with fixed seeds.
 
-A row is a share of simulated cases in per cent; its goal is what is promised. ``PROMISES`` has them: another one is a
+A row is a share of simulated cases in percent; its goal is what is promised. ``PROMISES`` has them: another one is a
 row there, with a function that counts cases.
 """
 

@@ -73,9 +73,7 @@ def material(
 
 def study() -> Material:
     """Runs without a change."""
-    return replace(
-        material(), changes=(), judgement=None, marks=(), notes=("no runs before and after a mark are alike",)
-    )
+    return replace(material(), changes=(), judgement=None, marks=())
 
 
 def recorded(directory: Path) -> Material:

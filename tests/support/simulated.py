@@ -21,7 +21,7 @@ from tests.support.runs import IOPS, STARTED, run
 PLACES = [run(number) for number in range(1, 41)]
 """Runs one after the other; each gets the figure of its turn."""
 DOWN = -10.0
-"""What is required of simulated checks, in per cent."""
+"""What is required of simulated checks, in percent."""
 
 
 Noise: TypeAlias = Callable[[np.random.Generator, tuple[int, ...], float], Any]

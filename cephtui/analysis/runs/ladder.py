@@ -92,7 +92,7 @@ class LogAxis:
 
 
 def axis_of(buckets: Buckets, greatest: float = 0.0) -> LogAxis:
-    """The axis from the round value below the first per cent of the I/Os to the one above the slowest.
+    """The axis from the round value below the first percent of the I/Os to the one above the slowest.
 
     ``greatest`` is the latency of the slowest as it was measured, which a bucket has only to 1.6 %.
     """

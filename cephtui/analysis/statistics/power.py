@@ -65,7 +65,7 @@ def df_of_welch(squared: Sequence[float], runs: Sequence[int]) -> float:
 
     ``squared`` are the true squares of the standard errors of both sides. The test estimates them, so that its degrees
     of freedom vary between those of the smaller side and what Satterthwaite's formula makes of the true ones: halfway
-    the power is right within 5 per cent points, by simulation.
+    the power is right within 5 percentage points, by simulation.
     """
     return (satterthwaite(squared, runs) + min(runs) - 1) / 2
 

@@ -1,6 +1,6 @@
 """By which factor the runs after a change differ from those before it, and how well that is known.
 
-All on logarithms: a factor is what a change makes of a figure, and runs are spread by per cent. The unit is the run.
+All on logarithms: a factor is what a change makes of a figure, and runs are spread by percent. The unit is the run.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def answer_of(interval: tuple[float, float], required: float, better: Better) ->
 
 
 def required_ratio(percent: float, better: Better) -> float:
-    """The ratio of a change of so many per cent to the better; below 0 is to the worse.
+    """The ratio of a change of so many percent to the better; below 0 is to the worse.
 
     No latency is better by 100 %: that is a ratio which none reaches.
     """

@@ -22,7 +22,7 @@ class StableGoal(Model):
     """When a mean is known well enough."""
 
     percent: float = Field(default=5.0, gt=0)
-    """The most that the ends of its 95 % interval may be away from it, in per cent of it."""
+    """The most that the ends of its 95 % interval may be away from it, in percent of it."""
     most: int = Field(default=MOST_RUNS, ge=1, le=100)
     """Runs after which it is given up."""
 

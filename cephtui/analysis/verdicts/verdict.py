@@ -52,7 +52,7 @@ class Criteria:
     """The criteria by which a change is judged."""
 
     require_percent: float = -10.0
-    """The least change that is enough, in per cent of before: -10 is at most 10 % worse, 20 at least 20 % better."""
+    """The least change that is enough, in percent of before: -10 is at most 10 % worse, 20 at least 20 % better."""
     same_percent: float = 10.0
     """How much counts as the same."""
     confidence: float = 0.95

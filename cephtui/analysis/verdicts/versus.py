@@ -165,7 +165,7 @@ def _of_all(verdicts: Sequence[Verdict]) -> Iterator[str]:
         )
     reasons = Counter(why_not_judged(verdict, "of A", "of B") for verdict in verdicts if not verdict.is_judged)
     for why, number in reasons.items():
-        yield f"no verdict on {number} of {len(verdicts)} comparisons: {why}"
+        yield f"inconclusive: {number} of {len(verdicts)} comparisons: {why}"
 
 
 def _marked(versus: Versus) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""``cephtui provisioned``: whether volumes reach the IOPS or the bandwidth that is promised of them."""
+"""``cephtui provisioned``: whether volumes deliver the IOPS or bandwidth they promise."""
 
 from __future__ import annotations
 

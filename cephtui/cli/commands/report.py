@@ -92,9 +92,7 @@ def _material(names: tuple[str, ...], mark: int | None, question: CheckQuestion,
     if "/" in name:
         directory, number = find_run(name)
         _check_study(question, "a run alone is not before or after a change")
-        return of_study(
-            directory, run_with_repeats(directory, number), asked_of(question, directory.name), now, title, ""
-        )
+        return of_study(directory, run_with_repeats(directory, number), asked_of(question, directory.name), now, title)
     directory = find_session(name)
     try:
         return _judged(change_of_session(directory, mark), question, now, title)
@@ -102,7 +100,8 @@ def _material(names: tuple[str, ...], mark: int | None, question: CheckQuestion,
         if mark is not None:
             raise click.UsageError(str(error)) from None
         _check_study(question, str(error))
-        return _study(directory, question, now, title, str(error))
+        say(f"a survey, without a verdict: {error}")
+        return _study(directory, question, now, title)
 
 
 def _check_study(question: CheckQuestion, why: str) -> None:
@@ -112,12 +111,12 @@ def _check_study(question: CheckQuestion, why: str) -> None:
         raise click.UsageError(f"--metric: without a verdict the report is about one figure: {why}")
 
 
-def _study(directory: Path, question: CheckQuestion, now: datetime, title: str, why: str) -> Material:
-    """The runs of a session, and why there is no verdict; raises StoreError."""
+def _study(directory: Path, question: CheckQuestion, now: datetime, title: str) -> Material:
+    """The runs of a session, without a verdict; raises StoreError."""
     runs, broken = store.read_runs(directory)
     for problem in broken:
         say(str(problem))
-    return of_study(directory, runs, asked_of(question, directory.name), now, title, why)
+    return of_study(directory, runs, asked_of(question, directory.name), now, title)
 
 
 def _judged(saved: SavedChange, question: CheckQuestion, now: datetime, title: str) -> Material:

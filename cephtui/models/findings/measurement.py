@@ -69,7 +69,7 @@ SHORT = FindingKind(
 
 
 def _change(base: float, value: float) -> str:
-    """How far ``value`` is above or below ``base``, in per cent of the base."""
+    """How far ``value`` is above or below ``base``, in percent of the base."""
     return "more than tenfold" if value >= 10 * base else f"{100 * abs(value - base) / base:.0f} %"
 
 

@@ -29,7 +29,7 @@ from cephtui.reports.styles import Style
 from cephtui.reports.words.text import shorter
 
 _BEGINS = re.compile(r"^(\s*\d*)([#+=.)-])")
-_SYNTAX = re.compile(r"[\\`*\[\]<>|~&]|(?<!\w)_|_(?!\w)")
+_SYNTAX = re.compile(r"[\\`*\[\]<|~&]|(?<!-)>|(?<!\w)_|_(?!\w)")
 _BOLD = ("strong", "good", "bad", "open")
 
 

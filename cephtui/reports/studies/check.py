@@ -14,7 +14,7 @@ from cephtui.printable import either
 from cephtui.reports.blocks import View
 from cephtui.reports.studies.base import StudyView
 from cephtui.reports.views.judgement import judgement_view
-from cephtui.reports.words.verdict import answer_text, headline, seen_text, verdict_text
+from cephtui.reports.words.verdict import answer_text, seen_text, verdict_text
 from cephtui.studies.base import Measure
 from cephtui.studies.check import Check, Checked
 
@@ -68,7 +68,7 @@ class CheckView(StudyView[Check, Checked]):
         lines = []
         for verdict in judgement.deciding:
             look = f"look {verdict.looks} of {len(at)}, " if len(at) > 1 else ""
-            lines.append(f"{look}{number} runs after: {headline(verdict)}: {verdict_text(verdict)}")
+            lines.append(f"{look}{number} runs after: {verdict.preset}: {verdict_text(verdict)}")
         return lines
 
     def concluded(self, study: Check, conclusion: Checked) -> list[View]:

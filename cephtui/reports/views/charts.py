@@ -89,7 +89,7 @@ def _title(verdict: Verdict, label: str, rows: Sequence[tuple[Verdict, str]]) ->
 
 
 def _percent_ticks(low: float, high: float) -> tuple[Tick, ...]:
-    """Round per cent on a scale of logarithms of ratios; nothing is always among them."""
+    """Round percent on a scale of logarithms of ratios; nothing is always among them."""
     percents = [percent for percent in _PERCENTS if low <= math.log(1 + percent / 100) <= high]
     least = 0.055 * (high - low)  # as near as labels may stand
     ticks: list[Tick] = [(0.0, "0")]

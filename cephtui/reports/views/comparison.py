@@ -242,7 +242,7 @@ def _findings(left: Side, right: Side) -> Iterator[Cell]:
 
 
 def change_text(figure: Figure) -> str:
-    """The change in per cent, with an arrow for the direction of the number where the runs show one.
+    """The change in percent, with an arrow for the direction of the number where the runs show one.
 
     No word says what that means.
     """

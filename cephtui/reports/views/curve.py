@@ -44,7 +44,7 @@ from cephtui.reports.blocks import (
 from cephtui.reports.sheets import Sheet
 from cephtui.reports.ticks import on_logarithms
 from cephtui.reports.views.charts import colors_of, round_ticks, thinned
-from cephtui.reports.words.curve import IOPS, again_line, knee_lines
+from cephtui.reports.words.curve import IOPS, again_line, knee_lines, peak_line
 from cephtui.reports.words.facts import ranges
 from cephtui.reports.words.text import margin_of, metric_of, short_target, title_of, tools_of
 
@@ -110,6 +110,15 @@ def title_of_curve(curve: Curve) -> str:
 def runs_of(curve: Curve) -> list[Run]:
     """The runs of all points of a curve."""
     return [run for series in curve.series for point in series.points for run in point.summary.point.repeats]
+
+
+def peak_words(curve: Curve, metric: Metric = IOPS) -> list[str]:
+    """A line on the peak of each series of a load curve; none of other curves."""
+    if not curve.axis.load:
+        return []
+    knees = [(series.name, knee_of(load_points(series))) for series in curve.series]
+    lines = [(name, peak_line(knee, curve.axis, metric)) for name, knee in knees if knee]
+    return [f"{name}: {line}" if name else line for name, line in lines]
 
 
 def knee_words(curve: Curve, metric: Metric = IOPS) -> list[tuple[str, list[str]]]:

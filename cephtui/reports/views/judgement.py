@@ -28,14 +28,14 @@ from cephtui.reports.views.charts import ends_of, interval_chart
 from cephtui.reports.words.stages import moved_line
 from cephtui.reports.words.text import metric_of
 from cephtui.reports.words.verdict import (
-    also_measured,
     answer_text,
-    basis,
-    headline_parts,
+    figures_text,
+    for_information,
     interval_of,
     left_out_lines,
     ratio_of,
     signed_percent,
+    statistics_text,
     verdict_text,
 )
 
@@ -61,7 +61,7 @@ def _document(judgement: Judgement, *, has_code: bool) -> Document:
     answer = answer_text(judgement, code=has_code)
     items: tuple[Cell, ...] = (
         *_moved(judgement.conclusion.stages),
-        *(words(line, style="dim") for line in also_measured(judgement.verdicts)),
+        *(words(line, style="dim") for line in for_information(judgement.verdicts)),
         *(words(line, style="strong") for line in conclusion.notes),
         *(f"noted: {line}" for line in _texts(conclusion.noted, "marks")),
         *(f"differs: {line}" for line in _texts(conclusion.changed, "differences")),
@@ -104,14 +104,14 @@ def intervals_chart(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Li
 
 
 def verdict_blocks(verdict: Verdict) -> Iterator[Block]:
-    """The figure with its interval, then in a sentence what that says, as a bar, and what it rests on."""
-    preset, figures, change = headline_parts(verdict)
-    yield Text(words((preset, "strong"), figures, (change, "strong")))
-    yield Text(verdict_text(verdict), _ANSWERS[verdict.met], _INDENT)
+    """The answer in a sentence, the figures behind it, their interval as a bar, and the statistics."""
+    yield Text(words((verdict.preset, "strong"), "  ", (verdict_text(verdict), style_of(verdict))))
+    if verdict.left is not None or verdict.right is not None:
+        yield Text(figures_text(verdict), indent=_INDENT)
     if verdict.interval is not None:
         yield interval_of_verdict(verdict)
-    if max(len(verdict.before), len(verdict.after)) > 1:
-        yield Text(basis(verdict), indent=_INDENT)
+    if text := statistics_text(verdict):
+        yield Text(text, "dim", _INDENT)
 
 
 def interval_of_verdict(verdict: Verdict) -> ConfidenceInterval:

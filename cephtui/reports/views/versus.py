@@ -23,7 +23,7 @@ from cephtui.reports.views.judgement import (
 )
 from cephtui.reports.words.differing import what_differs
 from cephtui.reports.words.facts import head_line
-from cephtui.reports.words.verdict import answer_text, short_text
+from cephtui.reports.words.verdict import answer_text, brief_word
 from cephtui.tools import TOOLS
 
 
@@ -98,7 +98,7 @@ def rows(versus: Versus, judgement: Judgement) -> list[tuple[Verdict, tuple[str,
     """Verdicts that decide, with their cells: the name of the pair first, the word of the verdict last."""
     named = names_of_pairs(versus)
     return [
-        (verdict, (name_of_verdict(verdict, named), *figure_cells(verdict), short_text(verdict, brief=True)))
+        (verdict, (name_of_verdict(verdict, named), *figure_cells(verdict), brief_word(verdict)))
         for verdict in judgement.deciding
     ]
 

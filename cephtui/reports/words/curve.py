@@ -24,6 +24,20 @@ def knee_lines(knee: Knee, axis: Axis, metric: Metric = IOPS) -> list[str]:
     return [_sentence(knee, axis, metric), *_notes(knee, axis)]
 
 
+def peak_line(knee: Knee, axis: Axis, metric: Metric = IOPS) -> str:
+    """``peak 33.7k IOPS at depth 64 (1.90 ms); 87 % of it at depth 16 (0.50 ms)``: where most of it is to be had."""
+    best = max(knee.points, key=lambda point: point.rate)
+    enough = next(point for point in knee.points if point.rate >= OF_PEAK * best.rate)
+    peak = f"peak {rate_text(knee, best.rate, metric)} at {_point_text(best, axis)}"
+    if enough is best:
+        return peak
+    return f"{peak}; {100 * enough.rate / best.rate:.0f} % of it at {_point_text(enough, axis)}"
+
+
+def _point_text(point: LoadPoint, axis: Axis) -> str:
+    return f"{axis.title} {point.label} ({units.latency(point.latency)})"
+
+
 def rate_text(knee: Knee, rate: float, metric: Metric = IOPS) -> str:
     """``12.4k IOPS``, ``812 MiB/s``."""
     block = knee.points[0].block_bytes
@@ -106,16 +120,16 @@ def _notes(knee: Knee, axis: Axis) -> list[str]:
 def _little(knee: Knee, axis: Axis) -> list[str]:
     """Lines on points whose throughput times latency is not what was in flight."""
     texts: list[tuple[Callable[[float], bool], str]] = [
-        (lambda share: share > 0, "fewer I/Os were in flight than were asked for: the client took the rest of the time "
-         "between the end of an I/O and the begin of the next. The CPU of the client may be the limit there: measure "
-         "these points from more nodes"),
-        (lambda share: share < 0, "more I/Os were in flight than were asked for, or the rate changed during the run. "
-         "Do not rely on these points: measure them again, for longer"),
+        (lambda share: share > 0, "part of each I/O's turn was spent in the client, outside the latency shown: "
+         "throughput x latency (Little's law) is less than the depth. The CPU of the client may be the limit there: "
+         "measure these points from more nodes"),
+        (lambda share: share < 0, "throughput x latency (Little's law) is more than the depth: the rate changed during "
+         "the run. Do not rely on these points: measure them again, for longer"),
     ]  # fmt: skip
     lines = []
     for applies, text in texts:
         if labels := [point.label for point in knee.unexplained if applies(point.unexplained)]:
-            lines.append(f"at {axis.title} {', '.join(labels)}, by throughput x latency (Little's law), {text}")
+            lines.append(f"at {axis.title} {', '.join(labels)}, {text}")
     return lines
 
 

@@ -28,10 +28,10 @@ def expected_lines(every: Sequence[Expected]) -> list[tuple[str, Style]]:
 
 
 def expected_sentence(every: Sequence[Expected]) -> str:
-    """``3 of 4 expected figures reached, 1 without a verdict``."""
+    """``3 of 4 expected figures reached, 1 inconclusive``."""
     answers = [expected.answer for expected in every]
     words: dict[Answer, str] = {"met": f"of {len(every)} expected figures reached", "not met": "not reached",
-                                "undecided": "without a verdict"}  # fmt: skip
+                                "undecided": "inconclusive"}  # fmt: skip
     return ", ".join(
         f"{answers.count(answer)} {word}" for answer, word in words.items() if answer in answers or answer == "met"
     )

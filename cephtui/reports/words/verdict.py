@@ -16,8 +16,8 @@ from cephtui.reports.words.facts import ranges
 from cephtui.reports.words.text import metric_of
 
 _WORDS: dict[Word, str] = {
-    "better": "better by more than {}",
-    "worse": "worse by more than {}",
+    "better": "better",
+    "worse": "worse",
     "same": "the same within {}",
     "not worse": "not worse by more than {}",
     "not better": "not better by more than {}",
@@ -25,39 +25,146 @@ _WORDS: dict[Word, str] = {
 _SEEN_MOST = 0.99
 """A figure that falls by more is as good as gone."""
 _NO_CHANGE = "no change"
-ANSWERS: dict[Answer, str] = {"met": "met", "not met": "not met", "undecided": "no verdict"}
+_LEAST_SHOWN = 0.0005
+"""Of a change: less is 0.0 %."""
+_COUNTED_MOST, _HUNDREDS_MOST = 100, 1000
+"""Numbers of runs that are named, and that are hundreds: who has to make so many asks no further."""
+ANSWERS: dict[Answer, str] = {"met": "met", "not met": "not met", "undecided": "inconclusive"}
 
 
 def answer_text(judgement: Judgement, *, code: bool) -> str:
-    """``required: at most 10 % worse: not met (exit 5)``."""
-    requirement = f"required: {required_text(judgement.deciding[0])}: " if judgement.deciding else ""
-    exit_code = f" (exit {judgement.conclusion.exit_code})" if code else ""
-    return f"{requirement}{ANSWERS[judgement.conclusion.answer]}{exit_code}"
+    """``not met (exit 5): required was at most 10 % worse``."""
+    conclusion = judgement.conclusion
+    answer = f"{ANSWERS[conclusion.answer]}{f' (exit {conclusion.exit_code})' if code else ''}"
+    if not judgement.deciding:
+        return f"{answer}: no figure could be judged"
+    required = required_text(judgement.deciding[0])
+    why = f"could not show that it is {required}" if conclusion.answer == "undecided" else f"required was {required}"
+    return f"{answer}: {why}"
 
 
-def headline(verdict: Verdict) -> str:
-    """``write-iops  write IOPS  10.1k -> 8.25k  -18.0 %  (95 %: -21.0 .. -14.9)``."""
-    return "".join(headline_parts(verdict))
+def verdict_text(verdict: Verdict) -> str:
+    """The answer on a figure, to be read out: the word, the change, the runs; where it is open, what would help.
+
+    ``WORSE: 59 % fewer write IOPS (between 49 % and 67 % fewer), 3 runs each``. Every output has this sentence.
+    """
+    if verdict.lacks == "runs":
+        return f"{_open_word()}: {_too_few(verdict)}"
+    if verdict.lacks:
+        return f"{_open_word()}: {why_not_judged(verdict, *_of_sides(verdict))}"
+    text = f"{word_text(verdict).upper()}: {_change(verdict)}, {_runs(verdict)}"
+    if _is_open(verdict):
+        hints = "; ".join(filter(None, [_noise(verdict), _more_runs(verdict)]))
+        return f"{text}. {hints[0].upper()}{hints[1:]}"
+    if verdict.met is None:
+        return f"{text}. Whether it is {required_text(verdict)} is open: {_more_runs(verdict)}"
+    if _follows(verdict):
+        return text
+    is_said = verdict.word not in _WORDS
+    return f"{text}; required: {required_text(verdict)}{'' if is_said else f': {_met(verdict)}'}"
 
 
-def headline_parts(verdict: Verdict) -> tuple[str, str, str]:
-    """The preset, the figures of both sides, and the change where it is known."""
+def _open_word() -> str:
+    return ANSWERS["undecided"].upper()
+
+
+def _is_open(verdict: Verdict) -> bool:
+    """Whether nothing is shown at all: neither has it a word nor is it known to be met or not."""
+    return verdict.word not in _WORDS and verdict.met is None
+
+
+def word_text(verdict: Verdict) -> str:
+    """The word with which the sentence begins: ``worse``, ``slower``, ``the same within 10 %``, ``inconclusive``.
+
+    Of two sides that are not in the order of time it is that of the second: ``B is worse``. An interval that is wide
+    around no change has no word, and is met or not met all the same where much less, or much more, is required.
+    """
+    if verdict.word not in _WORDS:
+        return ANSWERS["undecided"] if verdict.met is None else _met(verdict)
+    is_one_sided = verdict.word in ("not worse", "not better")
+    word = (is_one_sided and verdict.differs) or _WORDS[verdict.word].format(_percent(verdict.same_percent))
+    return word if verdict.in_order else f"B is {word}"
+
+
+def brief_word(verdict: Verdict) -> str:
+    """The word of the verdict's data, for tables: ``not better, slower``."""
+    if verdict.word not in _WORDS:
+        return word_text(verdict)
+    besides = "" if verdict.word in ("better", "worse") else verdict.differs
+    return ", ".join(filter(None, [verdict.word, besides]))
+
+
+def _met(verdict: Verdict) -> str:
+    return "met" if verdict.met else "not met"
+
+
+def _change(verdict: Verdict) -> str:
+    """``59 % fewer write IOPS (between 49 % and 67 % fewer)``; of a change that is open only what it lies between."""
+    assert verdict.ratio is not None
+    assert verdict.interval is not None
+    noun = f"{verdict.direction} {metric_of(verdict.figure, verdict.tool, verdict.direction).full_title}"
+    if _is_open(verdict):
+        return f"{_between(verdict.interval, verdict)} {noun}"
+    if all(abs(ratio - 1) < _LEAST_SHOWN for ratio in verdict.interval):
+        return f"no change in {noun}"
+    is_none = abs(verdict.ratio - 1) < _LEAST_SHOWN
+    change = "no change in" if is_none else " ".join(_more_or_less(verdict.ratio, verdict))
+    return f"{change} {noun} ({_between(verdict.interval, verdict)})"
+
+
+def _between(interval: tuple[float, float], verdict: Verdict) -> str:
+    """``between 49 % and 67 % fewer``, ``between 36 % fewer and 28 % more``."""
+    if interval[0] < 1 < interval[1]:
+        return "between " + " and ".join(" ".join(_more_or_less(end, verdict)) for end in interval)
+    less, more = (_more_or_less(end, verdict) for end in sorted(interval, key=lambda end: abs(end - 1)))
+    return f"between {less[0]} and {' '.join(more)}"
+
+
+def _more_or_less(ratio: float, verdict: Verdict) -> tuple[str, str]:
+    """``59 %`` and ``fewer``; a figure that is not counted is ``lower``."""
+    down, up = ("fewer", "more") if verdict.figure == "iops" else ("lower", "higher")
+    return _about(abs(ratio - 1)), up if ratio > 1 else down
+
+
+def _runs(verdict: Verdict) -> str:
+    """``3 runs each``, ``3 runs before, 5 after``."""
+    before, after = len(verdict.before), len(verdict.after)
+    if before == after:
+        return f"{before} run{'s' * (before != 1)} each"
+    first, second = _sides(verdict)
+    return f"{before} run{'s' * (before != 1)} {first}, {after} {second}"
+
+
+def _sides(verdict: Verdict) -> tuple[str, str]:
+    return ("before", "after") if verdict.in_order else ("A", "B")
+
+
+def _of_sides(verdict: Verdict) -> tuple[str, str]:
+    """The words behind "run"."""
+    return ("before", "after") if verdict.in_order else ("of A", "of B")
+
+
+def figures_text(verdict: Verdict) -> str:
+    """``write IOPS 3.83k -> 1.57k, -59.0 % (95 %: -67.1 .. -49.1); spread between runs 7.1 % before, 11 % after``."""
     metric = metric_of(verdict.figure, verdict.tool, verdict.direction)
     left, right = metric.as_text(verdict.left), metric.as_text(verdict.right)
     figures = f"{left} -> {right}" if verdict.in_order else f"A {left}, B {right}"
-    change = change_of(verdict)
-    return verdict.preset, f"  {verdict.direction} {metric.full_title}  {figures}", f"  {change}" if change else ""
+    text = ", ".join(filter(None, [f"{verdict.direction} {metric.full_title} {figures}", change_of(verdict)]))
+    spreads = [
+        f"{_about(spread)} {side}" for side, spread in zip(_sides(verdict), verdict.spread, strict=True) if spread
+    ]
+    return f"{text}; spread between runs {', '.join(spreads)}" if spreads else text
 
 
 def change_of(verdict: Verdict) -> str:
-    """``-18.0 %  (95 %: -21.0 .. -14.9)``; without an interval where there are too few runs."""
+    """``-18.0 % (95 %: -21.0 .. -14.9)``; without an interval where there are too few runs."""
     if verdict.ratio is None:
         return ""
     text = ratio_of(verdict)
     if verdict.interval is None:
         return text
     looks = f" over up to {verdict.looks_most} looks" if verdict.looks_most > 1 else ""
-    return f"{text}  ({_plain(100 * verdict.confidence)} %{looks}: {interval_of(verdict)})"
+    return f"{text} ({_plain(100 * verdict.confidence)} %{looks}: {interval_of(verdict)})"
 
 
 def ratio_of(verdict: Verdict) -> str:
@@ -66,60 +173,8 @@ def ratio_of(verdict: Verdict) -> str:
 
 
 def interval_of(verdict: Verdict) -> str:
-    """``-21.0 .. -14.9``, in per cent of before; empty without one."""
+    """``-21.0 .. -14.9``, in percent of before; empty without one."""
     return " .. ".join(map(_signed, verdict.interval or ()))
-
-
-def verdict_text(verdict: Verdict) -> str:
-    """A sentence on a verdict; where there is none, on what would bring one."""
-    before, after = len(verdict.before), len(verdict.after)
-    if verdict.lacks == "runs":
-        return _too_few(verdict, before, after)
-    if verdict.lacks:
-        return f"no verdict: {why_not_judged(verdict, *_of_sides(verdict))}"
-    word = short_text(verdict) if verdict.word in _WORDS else ""
-    if _differs_besides(verdict):
-        word += f" by {_percent(_away(verdict.ratio or 1.0))}"
-    if verdict.met is not None:
-        answer = _answer(verdict)
-        return word if _follows(verdict) else f"{word}; {answer}" if word else answer
-    if word:
-        return f"{word}; {required_text(verdict)}: no verdict, {_between(verdict)}{_more_runs(verdict)}"
-    return f"no verdict: {_between(verdict)}{_more_runs(verdict)}"
-
-
-def short_text(verdict: Verdict, *, brief: bool = False) -> str:
-    """The word of a verdict, with which every output begins: ``not better by more than 10 %, slower``.
-
-    Where the words are explained beside it, a ``brief`` one is that of its data: ``not better, slower``. An interval
-    that is wide around no change has no word, and is met or not met all the same where much less, or much more, is
-    required: that answer stands for its word then.
-    """
-    if verdict.word in _WORDS:
-        word = verdict.word if brief else _word(verdict)
-        return ", ".join(filter(None, [word, _differs_besides(verdict)]))
-    return "no verdict" if verdict.met is None else _answer(verdict)
-
-
-def _differs_besides(verdict: Verdict) -> str:
-    """``slower``, ``faster``: where that is shown and its word does not say it; empty else."""
-    return "" if verdict.word in ("better", "worse") else verdict.differs or ""
-
-
-def _word(verdict: Verdict) -> str:
-    """The word for the second side; it has a letter where that is not what came after a change."""
-    word = _WORDS[verdict.word].format(_percent(verdict.same_percent))
-    return word if verdict.in_order else f"B {word}"
-
-
-def _answer(verdict: Verdict) -> str:
-    """``at least 20 % better: not met``, where that is known."""
-    return f"{required_text(verdict)}: {'met' if verdict.met else 'not met'}"
-
-
-def _of_sides(verdict: Verdict) -> tuple[str, str]:
-    """The words behind a number of runs, for each side."""
-    return ("before", "after") if verdict.in_order else ("of A", "of B")
 
 
 def required_text(verdict: Verdict) -> str:
@@ -132,34 +187,35 @@ def required_percent(percent: float) -> str:
     return f"at least {_percent(percent)} better" if percent > 0 else f"at most {_percent(-percent)} worse"
 
 
-def basis(verdict: Verdict) -> str:
-    """How many runs it rests on, how far they are spread, and which change could be seen."""
-    first, second = len(verdict.before), len(verdict.after)
-    words = _of_sides(verdict)
-    sides = (
-        f"{first} run{'s' * (first != 1)} {words[0]}{_spread(verdict.spread[0])}",
-        f"{second} {words[1]}{_spread(verdict.spread[1])}",
-    )
-    text = f"{sides[0]}, {sides[1]}{_order(verdict)}."
-    change = _least_seen(verdict) if verdict.is_judged else ""
-    if not change:
-        return text
-    takes = _are_few(verdict) and change != _NO_CHANGE
-    seen = f"it takes {change} to be seen" if takes else f"{change} would be seen"
-    return f"{text} With this spread {seen} (80 %)."
+def statistics_text(verdict: Verdict) -> str:
+    """In which order the runs were made, which drift that hides, and which change could be seen; may be empty."""
+    noise = _noise(verdict) if verdict.is_judged and not _is_open(verdict) else ""
+    sentences = [text for text in (_order(verdict), noise) if text]
+    return " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences)
 
 
 def _order(verdict: Verdict) -> str:
-    """``, in turns``, ``, one side after the other: a drift below 12 % would not be noticed``; empty of few runs."""
+    """``interleaved``, ``not interleaved ...: a drift below 12 % would go unnoticed``; empty of few runs."""
     if not verdict.interval:
         return ""
     if verdict.method == "paired":
-        return ", in turns"
+        return "runs of both sides were interleaved"
+    text = f"not interleaved (all {'before, then all after' if verdict.in_order else 'of one side, then the other'})"
     drift = verdict.unnoticed_drift_fraction
     if drift is None:
-        return ", one side after the other"
+        return text
     below = f" below {_about(drift)}" if drift <= _SEEN_MOST else ""
-    return f", one side after the other: a drift{below} would not be noticed"
+    return f"{text}: a drift{below} would go unnoticed"
+
+
+def _noise(verdict: Verdict) -> str:
+    """``with this noise only a fall of about 51 % or more is likely to show``; empty where that is not known."""
+    change = _least_seen(verdict)
+    if not change:
+        return ""
+    if change == _NO_CHANGE:
+        return "with this noise no change is likely to show"
+    return f"with this noise only {change.removesuffix(' or more')} or more is likely to show"
 
 
 def _least_seen(verdict: Verdict) -> str:
@@ -190,7 +246,7 @@ def seen_between(falls: tuple[float, float] | None, better: Better) -> str:
 def seen_text(falls: Sequence[float], betters: Collection[Better]) -> str:
     """``a fall of about 5.0 %``, of a latency ``a rise of about 5.3 %``: the least ones to the worse, given as falls.
 
-    A rise is the same factor the other way, and more per cent. ``betters`` are those of the figures in question.
+    A rise is the same factor the other way, and more percent. ``betters`` are those of the figures in question.
     """
     if all(fall > _SEEN_MOST for fall in falls):
         return _NO_CHANGE
@@ -209,7 +265,7 @@ def _about(fraction: float) -> str:
     return f"{100 * fraction:,.{0 if fraction >= 0.0995 else 1}f} %"
 
 
-def also_measured(verdicts: Iterable[Verdict]) -> list[str]:
+def for_information(verdicts: Iterable[Verdict]) -> list[str]:
     """Figures that are not part of the answer, in one line; none without any."""
     figures = []
     for verdict in verdicts:
@@ -217,7 +273,7 @@ def also_measured(verdicts: Iterable[Verdict]) -> list[str]:
             ends = f" ({interval_of(verdict)})" if verdict.interval else ""
             title = metric_of(verdict.figure, verdict.tool, verdict.direction).full_title
             figures.append(f"{verdict.direction} {title} {_signed(verdict.ratio)} %{ends}")
-    return [f"also measured, not part of the verdict: {', '.join(figures)}"] if figures else []
+    return [f"for information: {', '.join(figures)}"] if figures else []
 
 
 def left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:
@@ -229,25 +285,23 @@ def left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:
     return [f"{session}/{ranges(sorted(numbers))}: {why}" for (session, why), numbers in runs.items()]
 
 
-def _too_few(verdict: Verdict, before: int, after: int) -> str:
+def _too_few(verdict: Verdict) -> str:
+    before, after = len(verdict.before), len(verdict.after)
+    needed = f"too few for a verdict ({JUDGED_RUNS} needed)"
     if verdict.predicted is not None and after == 1:
         assert verdict.left
         assert verdict.right
         low, high = (end / verdict.left for end in verdict.predicted)
         lies = "inside" if verdict.predicted[0] <= verdict.right <= verdict.predicted[1] else "outside"
+        first, second = _sides(verdict)
         return (
-            f"no verdict from one run: it lies {lies} what a further run {_of_sides(verdict)[0]} would show "
+            f"one run {second} is {needed}; it lies {lies} what another run {first} would show "
             f"({_signed(low)} .. {_signed(high)} %)"
         )
-    if (before, after) == (1, 1):
-        change = _least_seen(verdict)
-        more = f"; 4 a side would show {change}" if change else ""
-        return f"one run each: no verdict{more}"
-    if min(before, after) == 1:
-        sides = _of_sides(verdict)
-        alone = sides[0] if before == 1 else sides[1]
-        return f"no verdict: one run {alone} has no spread; {JUDGED_RUNS} runs a side are judged"
-    return f"no verdict: {JUDGED_RUNS} runs a side are judged"
+    if before != after:
+        return f"{_runs(verdict)}: {needed}"
+    change = _least_seen(verdict) if before == 1 else ""
+    return f"{before} run{'s' * (before != 1)} per side: {needed}{f'; 4 per side would show {change}' * bool(change)}"
 
 
 def _follows(verdict: Verdict) -> bool:
@@ -255,38 +309,40 @@ def _follows(verdict: Verdict) -> bool:
     return verdict.require_percent == -verdict.same_percent and verdict.word != "no verdict"
 
 
-def _between(verdict: Verdict) -> str:
-    """``between 10.7 % and 3.9 % slower``, ``between 36.4 % slower and 27.9 % faster``."""
-    assert verdict.interval
-    more = BY_NAME[verdict.figure].better == "more"
-    ends = [(_percent(_away(end)), "faster" if (end > 1) == more else "slower") for end in verdict.interval]
-    (low, first), (high, second) = ends
-    return f"between {low} and {high} {first}" if first == second else f"between {low} {first} and {high} {second}"
-
-
 def _more_runs(verdict: Verdict) -> str:
     """A hint on what would bring a verdict."""
     needed, if_same = verdict.runs_needed, verdict.runs_needed_if_same
     sides = len(verdict.before), len(verdict.after)
-    threshold = f"{verdict.require_percent:+.3g} %"
     if if_same is not None and if_same > max(sides):
-        shown_as = "not worse" if verdict.require_percent <= 0 else "not met"
-        runs = _to([f"{number:,}" for number in _numbers(verdict, if_same)])
-        return f". {runs[0].upper()}{runs[1:]} runs a side would show no change as {shown_as}"
+        numbers = _to([_number(number) for number in _numbers(verdict, if_same)])
+        return f"to rule out {_ruled_out(verdict)} would take {numbers} runs per side"
     if needed is None and if_same is None and _is_decided_alone(verdict):
-        return ". Not enough for all figures together (Holm)"
+        return "not enough for all figures together (Holm)"
     if needed is None or if_same is not None:
-        about = "" if needed is None else f": about {needed:,} runs a side"
-        return f". Too near the threshold of {threshold} to be decided{about}"
-    numbers = _numbers(verdict, needed)
-    more = [sum(max(0, number - runs) for runs in sides) for number in numbers]
-    times = [units.duration(number * verdict.run_seconds) for number in more] if verdict.run_seconds else []
-    time = f": {_to(times, about='')}" if times else ""
+        about = "" if needed is None else f": that would take {_number(needed)} runs per side"
+        return f"too near the threshold of {verdict.require_percent:+.3g} % to be decided{about}"
+    numbers_of_runs = _numbers(verdict, needed)
+    more = [sum(max(0, number - runs) for runs in sides) for number in numbers_of_runs]
     what = "change" if verdict.in_order else "difference"
-    return (
-        f". If the true {what} is {ratio_of(verdict)}, {_to([f'{number:,}' for number in numbers])} runs a side would "
-        f"decide ({_to([f'{number:,}' for number in more], about='')} more{time})"
-    )
+    numbers = _to([_number(number) for number in numbers_of_runs])
+    text = f"if the true {what} is {ratio_of(verdict)}, {numbers} runs per side would decide"
+    if max(numbers_of_runs) >= _COUNTED_MOST:
+        return text
+    times = [units.duration(number * verdict.run_seconds) for number in more] if verdict.run_seconds else []
+    time = f": {_to(times)}" if times else ""
+    return f"{text} ({_to([f'{number:,}' for number in more])} more{time})"
+
+
+def _ruled_out(verdict: Verdict) -> str:
+    """``a loss of 10 %``, ``a gain of 20 %``: what no change at all is to be told from."""
+    return f"a {'gain' if verdict.require_percent > 0 else 'loss'} of {_percent(abs(verdict.require_percent))}"
+
+
+def _number(runs: int) -> str:
+    """``about 8``, ``several hundred``."""
+    if runs < _COUNTED_MOST:
+        return f"about {runs}"
+    return "several hundred" if runs < _HUNDREDS_MOST else "thousands of"
 
 
 def _numbers(verdict: Verdict, needed: int) -> list[int]:
@@ -297,9 +353,10 @@ def _numbers(verdict: Verdict, needed: int) -> list[int]:
     return list(dict.fromkeys(max(number, least) for number in numbers))
 
 
-def _to(texts: Sequence[str], about: str = "about ") -> str:
+def _to(texts: Sequence[str]) -> str:
     """``about 8`` of one, ``6 to 30`` of two."""
-    return " to ".join(dict.fromkeys(texts)) if len(texts) > 1 else f"{about}{texts[0]}"
+    first, *others = dict.fromkeys(texts)
+    return f"{first.removeprefix('about ')} to {others[0].removeprefix('about ')}" if others else first
 
 
 def _is_decided_alone(verdict: Verdict) -> bool:
@@ -307,15 +364,6 @@ def _is_decided_alone(verdict: Verdict) -> bool:
     assert verdict.interval
     better = BY_NAME[verdict.figure].better
     return answer_of(verdict.interval, required_ratio(verdict.require_percent, better), better) != "undecided"
-
-
-def _spread(value: float | None) -> str:
-    return "" if value is None else f" (spread {_percent(100 * value)})"
-
-
-def _away(ratio: float) -> float:
-    """The distance of a ratio from 1 in per cent, without the direction."""
-    return abs(100 * (ratio - 1))
 
 
 def signed_percent(ratio: float) -> str:

@@ -174,6 +174,6 @@ def _guard_ownership(path: str, facts: DeviceFacts, destroy: Sequence[str]) -> R
     shown = f", {facts.backing}" if facts.backing else ""
     return Refusal(
         f"{path} is an existing device ({units.size(facts.size)}{shown})",
-        f"give up its contents with --destroy {confirm}, or choose another target",
+        f"choose another target, or allow overwriting it with --destroy {confirm}",
         confirm=confirm,
     )

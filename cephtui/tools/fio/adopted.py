@@ -197,7 +197,7 @@ def _reason_against(option: str, value: str) -> str | None:
     if option_name(option) in ("size", "io_size") and "%" in value:
         if value.strip() == "100%" and option == "size":
             return "not needed: without it all of the target is used"
-        raise OptionError(option, f"a preset has no per cent of a target, got {value}: give a size such as 10G")
+        raise OptionError(option, f"a preset has no percent of a target, got {value}: give a size such as 10G")
     if option_name(option) in FioOptions.model_fields:
         return None
     if option == "invalidate" and value == "0":

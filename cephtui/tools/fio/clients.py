@@ -51,7 +51,7 @@ def _node(name: str, run: FoundRun) -> NodeResult:
 
 
 def with_percentiles(run: FoundRun, percentiles: Mapping[str, Mapping[float, float]]) -> FoundRun:
-    """The run with the percentiles of all hosts, in seconds by flow and per cent, where there is no histogram."""
+    """The run with the percentiles of all hosts, in seconds by flow and percent, where there is no histogram."""
     totals = {}
     for name, total in run.summary.flows.items():
         values = {

@@ -107,7 +107,7 @@ def _flow(ios: int | None, seconds: float, buckets: Mapping[int, int], times: Ti
 
 
 def shares_of_all(depths: Mapping[str, float]) -> dict[str, float]:
-    """How deep the queue was, in per cent of all that was submitted.
+    """How deep the queue was, in percent of all that was submitted.
 
     fio counts flushes too, and divides by the I/Os alone (stat.c, ``stat_calc_dist``): 200 % where all are flushed.
     """

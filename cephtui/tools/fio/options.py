@@ -57,7 +57,7 @@ class FioOptions(ToolOptions):
     )
     size: Size | None = Field(None, description="how much each job works on")
     io_size: Size | None = None
-    rwmixread: Percent | None = Field(None, description="per cent of reads in rw and randrw")
+    rwmixread: Percent | None = Field(None, description="percent of reads in rw and randrw")
     ioengine: Engine = Field("libaio", description="how fio submits I/Os; images use rbd")
     direct: bool = Field(True, description="past the page cache")
     time_based: bool = True

@@ -36,7 +36,7 @@ _TEXT_LINES_MOST = 50
 _ERROR_MOST = 500
 _ETA_UNKNOWN = 2**31 - 1
 _ALL_PERCENT = 99.0
-"""Per cent of the I/Os that are all; fio has 0.1 for every smaller share."""
+"""Percent of the I/Os that are all; fio has 0.1 for every smaller share."""
 _LATE_SECONDS = 0.75
 """fio prints between its jobs' work: what comes so much later than it was measured is placed when it was."""
 _ETA_SLACK = 1

@@ -205,7 +205,7 @@ def _times(latency: re.Match[str], count: int) -> stats.Times | None:
 
 
 def depths_of(body: Iterable[LogLine]) -> dict[str, float]:
-    """Per cent of the I/Os of a job by how many were in flight; empty where it is not printed."""
+    """Percent of the I/Os of a job by how many were in flight; empty where it is not printed."""
     printed = next((match[1] for line in body if (match := _DEPTHS.match(line.text))), "")
     return shares_of_all(
         {depth: value for depth, text in _SHARE.findall(printed) if (value := printed_figure(text)) is not None}

@@ -36,7 +36,7 @@ class Job:
     name: str
     flows: Mapping[str, Flow]
     percentiles: Mapping[str, Mapping[float, float]] = field(default_factory=dict)
-    """Seconds by flow, then by per cent, as fio prints them; those of a Total."""
+    """Seconds by flow, then by percent, as fio prints them; those of a Total."""
     error: str | None = None
     user_percent: float | None = None
     system_percent: float | None = None

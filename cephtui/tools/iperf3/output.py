@@ -20,7 +20,7 @@ from cephtui.tools.base import Reading, ToolResult
 from cephtui.tools.lines import LineParser
 
 _BUSY_PERCENT = 85
-"""Per cent of one CPU: a thread that is busier may be what limits."""
+"""Percent of one CPU: a thread that is busier may be what limits."""
 _ONE_THREAD_BELOW = (3, 16)
 """Before it one thread serves all streams."""
 _FIGURE_MOST = 1e18

@@ -21,7 +21,7 @@ class LoadGenOptions(ToolOptions):
     runtime: WholeRuntime = Field(60, title="runtime", description="how long it measures")
     target_throughput: Size = Field(alias="target-throughput", description="bytes a second at which it is held")
     read_percent: Annotated[int, Field(ge=0, le=100), NUMBER] = Field(
-        0, alias="read-percent", description="per cent of the operations that are reads"
+        0, alias="read-percent", description="percent of the operations that are reads"
     )
     num_objects: Annotated[int | None, Field(ge=1, le=1_000_000), NUMBER] = Field(
         None, alias="num-objects", description="objects that it makes before: 50, or as many as there is room for"

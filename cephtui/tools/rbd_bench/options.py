@@ -30,7 +30,7 @@ class RbdBenchOptions(ToolOptions):
     )
     size: Size | None = Field(None, description="bytes of the image of each node")
     rw_mix_read: Annotated[int | None, Field(ge=0, le=100), NUMBER] = Field(None, alias="rw-mix-read")
-    """Per cent of rw that are reads; None is rbd's own 50."""
+    """Percent of rw that are reads; None is rbd's own 50."""
     rbd_cache: bool | None = Field(None, alias="rbd-cache")
     """None is without it."""
 

@@ -11,7 +11,7 @@ from rich.style import StyleType
 from rich.text import Span, Text
 
 from cephtui.frozen import dataclass
-from cephtui.tui.charts.areas import RUNS, Area, area_of, closed, painted, sign
+from cephtui.tui.charts.areas import RUNS, Area, area_of, at_height, closed, painted, sign
 from cephtui.tui.charts.ink import Glyphs
 from cephtui.tui.charts.rasterised import rasterised
 from cephtui.tui.charts.steps import PlotPoint
@@ -161,12 +161,12 @@ class Canvas:
         if not styles.colors:
             return text
         at = 0
-        for gutter, row, cells, under in zip(gutters, self._rows, drawn, self._under, strict=True):
-            start = at + len(gutter)
+        for number, (gutter, row, cells, under) in enumerate(zip(gutters, self._rows, drawn, self._under, strict=True)):
+            start, height = at + len(gutter), 1 - (number + 0.5) / len(self._rows)
             text.spans.append(Span(at, start, styles.axis))
             text.spans.append(Span(start, start + styles.ramp, styles.shade))
             text.spans.extend(Span(start + a, start + b, style) for (a, b), style in styles.periods)
-            text.spans.extend(self._area_spans(start, row, cells, under, styles.ramp))
+            text.spans.extend(self._area_spans(start, height, row, cells, under, styles.ramp))
             text.spans.extend(Span(start + a, start + b, styles.lines[i]) for a, b, i in row.owned)
             text.spans.extend(Span(start + a, start + b, style) for a, b, style in row.noted)
             at = start + len(row.plain) + 1
@@ -176,13 +176,13 @@ class Canvas:
             text.spans.extend(Span(begin + a, begin + b, style) for (a, b), style in styles.periods)
         return text
 
-    def _area_spans(self, start: int, row: _Row, cells: str, under: str, ramp: int) -> Iterator[Span]:
+    def _area_spans(self, start: int, height: float, row: _Row, cells: str, under: str, ramp: int) -> Iterator[Span]:
         """The styles of the areas in a row that starts there, also behind its lines and texts."""
         for run in RUNS.finditer(cells):
-            yield from _parted(start, run.span(), ramp, area_of(run, self._areas).styles)
+            yield from _parted(start, run.span(), ramp, at_height(area_of(run, self._areas).styles, height))
         for first, end, _ in (*row.owned, *row.noted):
             for run in RUNS.finditer(under, first, end):
-                yield from _parted(start, run.span(), ramp, area_of(run, self._areas).grounds)
+                yield from _parted(start, run.span(), ramp, at_height(area_of(run, self._areas).grounds, height))
 
 
 def _parted(start: int, stretch: ColumnSpan, ramp: int, styles: tuple[StyleType, StyleType]) -> Iterator[Span]:

@@ -157,7 +157,7 @@ def _gaps(plot: _Plot, traces: Sequence[Trace]) -> Iterator[Area]:
     columns = gaps(plot.series, traces, plot.raster)
     if any(columns):
         zero, top = [0] * plot.raster.columns, [plot.raster.rows * is_gap for is_gap in columns]
-        yield Area(zero, top, (plot.ink.axis, plot.ink.axis), plot.ink.glyphs.gap, name=_NO_DATA)
+        yield Area(zero, top, [(plot.ink.axis, plot.ink.axis)], plot.ink.glyphs.gap, name=_NO_DATA)
 
 
 def _annotate(canvas: Canvas, plot: _Plot, periods: Sequence[tuple[ColumnSpan, str, StyleType]]) -> None:

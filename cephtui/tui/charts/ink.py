@@ -13,8 +13,12 @@ from cephtui.tui.terminal.downgrade import RGB, is_light
 from cephtui.tui.terminal.filters import PICTURE
 from cephtui.tui.terminal.profile import Graph, profile_of
 
-_AREA, _RAMP_AREA, _EDGE, _EDGE_ON_LIGHT = 0.4, 0.22, 0.7, 0.8
-"""How much of its line's colour an area has, the part of it within the ramp, and the edge of a band."""
+_AREA, _EDGE, _EDGE_ON_LIGHT = (0.22, 0.66), 0.7, 0.8
+"""How much of its line's colour an area has at the bottom and at the top of its chart, and the edge of a band."""
+_IN_RAMP = 0.5
+"""The part of that within the ramp."""
+_SHADES = 24
+"""From the bottom to the top."""
 _BLACK = (0, 0, 0)
 
 
@@ -102,16 +106,19 @@ class Ink:
         """The characters to draw with."""
         return _GLYPHS[self.graph]
 
-    def area(self, color: str) -> tuple[Style, Style]:
-        """Styles of the area below a line: within the ramp, and behind it."""
+    def area(self, color: str) -> list[tuple[Style, Style]]:
+        """Styles of the area below a line, from the bottom to the top: within the ramp, and behind it."""
         if not self.shades:
-            return Style.parse(color), Style.parse(color)
-        return mixed(color, self.ground, _RAMP_AREA), mixed(color, self.ground, _AREA)
+            return [(Style.parse(color), Style.parse(color))]
+        low, high = _AREA
+        parts = [low + (high - low) * shade / (_SHADES - 1) for shade in range(_SHADES)]
+        return [(mixed(color, self.ground, _IN_RAMP * part), mixed(color, self.ground, part)) for part in parts]
 
-    def area_ground(self, color: str) -> tuple[StyleType, StyleType]:
-        """Styles of an area where a line is in front of it: within the ramp, and behind it."""
-        ramp, rest = self.area(color)
-        return (Style(bgcolor=ramp.color), Style(bgcolor=rest.color)) if self.shades else ("", "")
+    def area_ground(self, color: str) -> list[tuple[StyleType, StyleType]]:
+        """Styles of an area where a line is in front of it, from the bottom to the top: within the ramp, behind it."""
+        if not self.shades:
+            return [("", "")]
+        return [(Style(bgcolor=ramp.color), Style(bgcolor=rest.color)) for ramp, rest in self.area(color)]
 
     def edge(self, color: str) -> Style:
         """Style of the edge of a band: between its area and its line; on a light ground, darker than the line."""
@@ -131,7 +138,7 @@ def ink_of(widget: Widget, *, colors: bool = True, **styles: StyleType) -> Ink:
     return Ink(has_colors, profile.symbols, profile.has_shades, ground, **styles)
 
 
-@lru_cache(256)
+@lru_cache(512)
 def mixed(color: str, ground: RGB, part: float) -> Style:
     """A colour of which only a part is left on a ground, for what is no text."""
     ink = Style.parse(color).color

@@ -26,11 +26,12 @@ from cephtui.planning import Request
 from cephtui.reports.masking.mask import Names, names_in
 from cephtui.reports.words.text import PHASES, conditions
 from cephtui.reports.words.verdict import (
+    ANSWERS,
     answer_text,
-    basis,
-    change_of,
+    figures_text,
     required_percent,
     seen_text,
+    statistics_text,
     verdict_text,
 )
 from cephtui.running.launch import FAULTS, NotRun
@@ -79,7 +80,7 @@ class CheckScreen(PresenterScreen):
     BINDINGS = [
         key("enter", "go", "continues", "begin, continue, or say that the change is made", shown=True),
         key("s", "stop", "stop", "stop the run; enter continues the check", shown=True),
-        key("r", "require", "required", "what the change must at least bring; before the first run", shown=True),
+        key("r", "require", "required", "smallest acceptable change; before the first run", shown=True),
         key("n", "anew", "new", "begin anew instead of the check that was left"),
         key("escape,q", "app.pop_screen", "back", "back to the console; the check can be continued there", shown=True),
     ]
@@ -102,10 +103,19 @@ class CheckScreen(PresenterScreen):
         self._read: object = None
         """How much of the session was read when it was read last."""
         self._runs: list[Run] = []
+        self._keys: tuple[bool, bool] | None = None
+        """Whether there is something to begin or continue, and something to stop, as the keys were drawn last."""
 
     def names_to_hide(self) -> Names:
         """Of what is measured, and of its runs."""
         return names_in([self._study.saved, *self._runs])
+
+    def more_to_say(self) -> str:
+        """The statistics behind a verdict."""
+        judged = self._standing.judged if self._standing else None
+        return (
+            "\n".join(f"{verdict.preset}: {statistics_text(verdict)}" for verdict in judged.deciding) if judged else ""
+        )
 
     def compose(self) -> ComposeResult:
         """From the top: what is measured, the step, the figures, the verdict, what comes next."""
@@ -151,7 +161,11 @@ class CheckScreen(PresenterScreen):
         return self._is_measured or self._waiting in queue.entries[: queue.ready]
 
     def _follow(self) -> None:
-        """Draw where it stands by the runs so far."""
+        """Draw where it stands by the runs so far, and the keys where others do something now."""
+        keys = not self._is_ready, self._is_measured or self._waiting is not None
+        if keys != self._keys:
+            self._keys = keys
+            self.refresh_bindings()
         runs, marks, directory = self._check_context.session()
         ended = [run for run in runs if run.outcome is not None]
         read = (self._study, len(ended), len(marks))
@@ -163,6 +177,12 @@ class CheckScreen(PresenterScreen):
             self._read, self._runs = read, ended
         if self._standing:
             self._draw(self._standing)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Enter is offered where it does something, and so is the stop."""
+        if action == "go":
+            return not self._is_ready
+        return action != "stop" or self._is_measured or self._waiting is not None
 
     def action_go(self) -> None:
         """Begin, continue, or ask what was changed; where it is over, back to the console."""
@@ -193,7 +213,7 @@ class CheckScreen(PresenterScreen):
         if self._standing is None or self._standing.before or self._is_measured or self._waiting:
             self.notify("what is required is decided before the first run")
             return
-        title = "Required, in per cent: -10 is at most 10 % worse, 20 at least 20 % better"
+        title = "Smallest acceptable change in percent: -10 allows 10 % worse, 20 demands 20 % better"
         text = await self.app.push_screen_wait(
             EnterText(title, f"{self._study.goal.require_percent:g}", check=wrong_percent)
         )
@@ -286,12 +306,9 @@ class CheckScreen(PresenterScreen):
 
 
 def judged_text(judged: Judgement) -> str:
-    """A sentence for each figure that decides, of several with its name, and what the decisive one rests on."""
-    deciding, decisive = judged.deciding, judged.decisive
-    lines = [f"{change_of(verdict)}: {verdict_text(verdict)}" for verdict in deciding]
-    if len(deciding) > 1:
-        lines = [f"{verdict.direction} {line}" for verdict, line in zip(deciding, lines, strict=True)]
-    return "\n".join([*lines, basis(decisive)] if decisive else lines)
+    """A sentence for each figure that decides; then the figures of the decisive one."""
+    decisive = judged.decisive
+    return "\n".join([*map(verdict_text, judged.deciding), *([figures_text(decisive)] if decisive else [])])
 
 
 def _how(goal: CheckGoal) -> str:
@@ -326,7 +343,7 @@ def _visible_change(study: Check, stands: Standing) -> str:
 def _over(stands: Standing) -> str:
     """What a check has come to, with the time that it would still take."""
     if stands.judged is None:
-        return "no verdict"
+        return ANSWERS["undecided"]
     conclusion = stands.judged.conclusion
     parts = [answer_text(stands.judged, code=False)]
     for word, texts in (("noted", conclusion.noted), ("differs", conclusion.changed)):

@@ -15,6 +15,7 @@ from cephtui.planning import Request
 from cephtui.presets import Preset
 from cephtui.reports.drawn.plan import above_cap_text
 from cephtui.reports.words.text import conditions, tool_command
+from cephtui.targets.scratch import is_scratch
 from cephtui.tools.base import OptionError
 
 
@@ -64,8 +65,9 @@ class Preview(Vertical):
             of = f"{differences}: " if differences else ""
             what += f" ({of}{len(plan.steps)} runs, {plan.bound} {units.duration(plan.duration_seconds)})"
         preset, target = request.preset, request.target.spec
+        short = "a scratch file" if is_scratch(target) else target
         name = "" if preset.file.key else f"{preset.name}: "
-        text = Text.assemble(name, (what or differences or preset.file.title, "bold"), ("  on ", "dim"), target)
+        text = Text.assemble(name, (what or differences or preset.file.title, "bold"), ("  on ", "dim"), short)
         text.append(f"  {', '.join(_notes(plan))}" if plan else "", "italic")
         self._next = text, preview_text(plan) if plan else Text(problem)
         self._conditions = conditions(plan.steps[0]) if plan else "", target

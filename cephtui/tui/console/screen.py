@@ -18,6 +18,7 @@ from cephtui.presets import Catalogue, Preset, PresetError, by_key, options_by_p
 from cephtui.reports.masking.mask import Names, names_in, names_of_target
 from cephtui.running.runner import Runner
 from cephtui.studies.dispatcher import Dispatcher
+from cephtui.targets.scratch import is_scratch, target_words
 from cephtui.tools.base import OptionError
 from cephtui.tui.console.choice import Choice, first_for
 from cephtui.tui.console.chooser import Chooser
@@ -53,8 +54,10 @@ cephtui demo plays a recorded session of a real cluster."""
 def _empty_text(target: str, room_bytes: int | None, earlier: int, around: str = "") -> str:
     """How to begin; ``earlier`` runs of the session stand in the table, and ``around`` is what can be measured."""
     room = "" if room_bytes is None else f", {units.size(room_bytes)} free"
-    saved = f"{earlier} saved run{'s' * (earlier > 1)} below: r goes there, enter shows one."
-    return f"{saved if earlier else 'Nothing has run yet.'} Target: {target}{room}\n\n{_KEYS}{around}"
+    gone = ", removed at the end" if is_scratch(target) else ""
+    begun = f"{earlier} saved run{'s' * (earlier > 1)} below: r goes there, enter shows one."
+    where = f"Target: {target_words(target)}{room}{gone}"
+    return f"{begun if earlier else 'Nothing has run yet.'}\n{where}\n\n{_KEYS}{around}"
 
 
 class ConsoleScreen(RunScreen):
@@ -90,7 +93,7 @@ class ConsoleScreen(RunScreen):
         ),
         key("t", "choose('target')", "target", "choose the target: pools, images, devices, a file", "run", shown=True),
         key("n", "choose('nodes')", "nodes", "choose and check nodes", "run", shown=True),
-        key("C", "app.check", "check", "before, your change, after: did it help?", "run", shown=True),
+        key("C", "app.check", "check", "guided check: measure, make your change, measure, verdict", "run", shown=True),
         key("u", "app.queue", "queue", "show the queue: reorder or remove runs, resume a study", "run"),
         key("s", "app.stop", "stop", "stop the run and keep its data; the queue is kept", "run", shown=True),
         key("x", "app.skip", "skip", "stop this run and start the next one", "run"),

@@ -23,7 +23,7 @@ from cephtui.models.verdict import Verdict
 from cephtui.reports.views.comparison import NO_RESULTS
 from cephtui.reports.words.facts import period
 from cephtui.reports.words.text import conditions, metric_of, moment, title_of
-from cephtui.reports.words.verdict import change_of, short_text
+from cephtui.reports.words.verdict import change_of, word_text
 from cephtui.tui.charts.overlay import COLORS, Curves, Overlay
 from cephtui.tui.keys import key
 from cephtui.tui.screens.presenter import BigFigure, PresentedFigure, PresenterScreen
@@ -150,7 +150,7 @@ class ComparePresenter(PresenterScreen):
         )
         self.query_one("#change", BigFigure).show(change, None)
         verdict = self._verdict_of(figure)
-        words = [f"{short_text(verdict)}  {change_of(verdict)}"] if verdict else []
+        words = [f"{word_text(verdict)}  {change_of(verdict)}"] if verdict else []
         self.query_one(VerdictInLarge).show(verdict, *words)
         for overlay in self.query(Overlay):
             overlay.display = overlay.id == f"{figure.direction}-overlay"

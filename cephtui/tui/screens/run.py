@@ -34,7 +34,7 @@ class CompareWanted(Message):
     number: int
 
 
-CURVE = key("V", "curve", "curve", "the figures over what was varied: depth, block size, target, node, mark", "view")
+CURVE = key("V", "curve", "curve", "results against depth, block size, target, node or mark", "view")
 
 
 def _why_none(run: Run) -> str:

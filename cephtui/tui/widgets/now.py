@@ -18,10 +18,13 @@ from cephtui.reports.words.text import latency_word, link_figures, title_of, val
 from cephtui.tui.charts.colors import FLOW_COLORS, flow_color
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import big_with_unit
+from cephtui.tui.widgets.outcome import percentile_bars
 from cephtui.tui.widgets.shown import Shown, range_since_ramp
 
 _MEAN, _P99 = BY_NAME["latency_mean_seconds"], BY_NAME["latency_p99_seconds"]
 _DIGIT_ROWS = 5
+_ROWS, _ROWS_BESIDE = 9, 8
+"""Rows with the frame, as in app.tcss; and what the panels below need."""
 _LINES = 2
 """Rows of small text that have their place below the digits."""
 
@@ -114,6 +117,8 @@ class Now(Widget):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self._reading: LargeFigure | None = None
+        self._whole: Mapping[str, Interval | Total] = {}
+        """The flows of a run that is over."""
         self._silence = ""
 
     def show(self, shown: Shown, headline: Headline) -> None:
@@ -121,10 +126,17 @@ class Now(Widget):
         newest = large_figure(shown, headline)
         self.border_subtitle = machine_line(shown.machine)
         self.show_silence(0.0)
-        if newest != self._reading:
-            self._reading = newest
+        whole = shown.current if shown.whole else {}
+        if (newest, whole) != (self._reading, self._whole):
+            self._reading, self._whole = newest, whole
             self.border_title = f" {newest.title} "
             self.refresh()
+
+    def make_room(self, rows: int) -> None:
+        """Stand higher, with the percentiles of a run that is over, where all panels together have so many rows."""
+        bars = len(percentile_bars(self._whole, 0, ascii_only=True))
+        has_room = bars and rows >= _ROWS + bars + _ROWS_BESIDE
+        self.styles.height = _ROWS + bars + 1 if has_room else None
 
     def show_silence(self, seconds: float) -> None:
         """Mark the value as that of so many seconds ago; 0 for that of now."""
@@ -137,12 +149,16 @@ class Now(Widget):
         if self._reading is None:
             return Text()
         width, height = self.content_size
+        plain = profile_of(self).ascii_only
+        bars = percentile_bars(self._whole, width, ascii_only=plain)
+        bars = bars if height >= _ROWS - 2 + len(bars) else []
+        height -= len(bars)
         lines = ((self._silence,) if self._silence else self._reading.lines)[: max(0, height - 1)]
         rows = max(1, min(_DIGIT_ROWS, height - max(len(lines), _LINES)))
-        plain = profile_of(self).ascii_only
         digits = big_with_unit(self._reading.value, self._reading.unit, width, rows, ascii_only=plain)
         text = Text(no_wrap=True, overflow="ellipsis", end="")
         text.append("\n".join(digits), f"{'dim' if self._silence else 'bold'} {self._reading.color}")
         for line in lines:
             text.append("\n" + line.center(width).rstrip(), "bold yellow" if self._silence else "")
-        return text
+        padding = [Text()] * (height - len(digits) - len(lines)) if bars else []
+        return Text("\n", no_wrap=True, overflow="ellipsis", end="").join([text, *padding, *bars])

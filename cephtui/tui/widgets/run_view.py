@@ -180,6 +180,7 @@ class RunView(Container):
         side.styles.width = self.laid_out.side_columns
         if now := self._panel("side", Now, "now", visible="now" in names):
             now.show(shown, self.headline)
+            now.make_room(self.size.height)
         panels: dict[str, type[SidePanel]] = {"nodes": NodesPanel, "jobs": JobsPanel, "cluster": ClusterPanel}
         for name, make in panels.items():
             if panel := self._panel("side", make, f"{name}-panel", visible=name in names):
@@ -241,7 +242,8 @@ def _available(shown: Shown) -> set[str]:
     has |= {"heat"} if any(shown.history.heat.values()) else set()
     has |= {"nodes"} if shown.nodes else set()
     has |= {"jobs"} if shown.jobs else set()
-    return has | ({"cluster"} if shown.cluster else set())
+    over = shown.run
+    return has | ({"cluster"} if shown.cluster or (over and (over.cluster or over.findings)) else set())
 
 
 def _spark(shown: Shown, direction: str, metric: Metric) -> Spark:

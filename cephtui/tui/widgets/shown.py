@@ -38,6 +38,8 @@ from cephtui.tui.charts.chart import ChartLine, Period, Picture
 from cephtui.tui.charts.colors import FLOW_COLORS, OTHER_CLIENTS_COLOR, flow_color, node_color
 
 _P99 = BY_NAME["latency_p99_seconds"]
+_AHEAD = 1.1
+_WINDOWS_SECONDS = tuple(minutes * 60.0 for minutes in (1, 2, 4, 8, 15, 30, 60, 120, 240, 480, 960, 1440))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,8 @@ class Shown:
 
     seconds: Seconds | None = None
     """How the seconds of the whole run are spread."""
+    run: Run | None = None
+    """The run, where it is over."""
     has_gap: bool = False
     """Whether nothing completed in one of them: a tool may report a gap as one long time, with what came at its end."""
 
@@ -115,6 +119,14 @@ class Shown:
     def has(self, *metrics: Metric) -> bool:
         """Whether it has figures of any of these."""
         return not self.measured or any(metric.name in self.measured for metric in metrics)
+
+
+def window_seconds(reached: float, expected: float) -> float:
+    """How much time the axis of a run in progress has: all that is expected of a short one, of a longer one what has
+    been measured and some more, in steps.
+    """
+    step = next((step for step in _WINDOWS_SECONDS if step >= _AHEAD * reached), reached)
+    return max(reached, min(expected, step))
 
 
 def shown_of_live(state: LiveRun) -> Shown:
@@ -141,7 +153,7 @@ def shown_of_live(state: LiveRun) -> Shown:
         state.history,
         flows if measured else {},
         tuple(nodes) if len(names) > 1 else (),
-        max(reached, state.expected_seconds or 0.0),
+        window_seconds(reached, state.expected_seconds or 0.0),
         tuple((mark.elapsed_seconds, mark.text) for mark in state.marks if mark.elapsed_seconds is not None),
         spans=spans_of(findings),
         machine=nodes[0].machine if len(nodes) == 1 else None,
@@ -187,6 +199,7 @@ def shown_of_run(run: Run, history: History, marks: Sequence[Mark], other_client
         measured=_measured(history),
         jobs=tuple(job_figures(run.nodes)),
         seconds=run.seconds,
+        run=run,
         has_gap=has_gap(run),
     )
 

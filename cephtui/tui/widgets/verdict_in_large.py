@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from cephtui.models.verdict import Verdict
-from cephtui.reports.words.verdict import short_text
+from cephtui.reports.words.verdict import word_text
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import Big
 
@@ -40,7 +40,7 @@ class VerdictInLarge(Vertical):
         if verdict is None:
             return
         big, bar = self.query_one(".word", Big), self.query_one(".interval", Static)
-        big.say(*longer, short_text(verdict))
+        big.say(*longer, word_text(verdict))
         big.set_classes(f"word {_CLASSES[verdict.met]}")
         bar.display = verdict.interval is not None
         if verdict.interval is not None:

@@ -42,7 +42,7 @@ _HOLES, _OTHERS = _signs("thin", "holes", "unverified"), _signs("other-clients")
 _LOST = _signs("nic-drops", "retransmits")
 LIES = (
     Lie(1, "thin image read", data.thin_image, Expected(_signs("thin"))),
-    Lie(2, "sparse file read", data.sparse_file, Expected(_HOLES, refused="exists and is not cephtui's")),
+    Lie(2, "sparse file read", data.sparse_file, Expected(_HOLES, refused="exists and was not made by cephtui")),
     Lie(3, "loop over a sparse file", data.loop_over_sparse_file, Expected(_HOLES)),
     Lie(4, "image written in full, read", data.full_image, Expected(untrue=_DATA)),
     Lie(5, "page cache", data.page_cache, Expected(_signs("page-cache"))),

@@ -1232,7 +1232,7 @@ async def test_many_short_commands_at_once(connected: SshConnection, server: Ser
     assert [int(each.stdout) for each in done] == list(range(20))
 
 
-@pytest.mark.parametrize("stream", ["", ">&2"])
+@pytest.mark.parametrize("stream", ["", pytest.param(">&2", marks=pytest.mark.matrix)])
 async def test_a_login_script_that_prints_without_end(
     server: Server, monkeypatch: pytest.MonkeyPatch, stream: str, golden: Golden
 ) -> None:

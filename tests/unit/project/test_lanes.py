@@ -93,14 +93,18 @@ class Said:
         return [line.removeprefix(begin).strip() for line in self.text.splitlines() if line.startswith(begin)]
 
 
-def lanes(folder: Path, *options: str, **modules: str) -> Said:
+HASTY = "import sys; from tests import lanes; lanes._LEFT_SECONDS = 2.0; sys.exit(lanes.main(sys.argv[1:]))"
+"""The same, but that what is left running is waited for hardly at all."""
+
+
+def lanes(folder: Path, *options: str, begun: Sequence[str] = ("-m", "tests.lanes"), **modules: str) -> Said:
     """Run made-up modules; their names in this folder are those given."""
     (folder / "made").mkdir()
     (folder / "pyproject.toml").write_text('[tool.pytest.ini_options]\nfilterwarnings = ["error"]\n')
     for name, text in modules.items():
         (folder / "made" / f"test_{name}.py").write_text(f"{dedent(TIMES)}\n{dedent(text)}\n")
     done = subprocess.run(
-        [sys.executable, "-m", "tests.lanes", "made", *options],
+        [sys.executable, *begun, "made", *options],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
@@ -191,7 +195,7 @@ def test_an_error_of_pytest_itself_is_red(tmp_path: Path) -> None:
 def test_what_a_lane_leaves_running_is_red_and_named_where_it_can_be_known(tmp_path: Path) -> None:
     leaves = 'import subprocess\ndef test_it(): subprocess.Popen(["setsid", "sleep", "45.67"]).returncode = 0'
     group = Group.make("probe")
-    said = lanes(tmp_path, leaves=leaves)
+    said = lanes(tmp_path, begun=("-c", HASTY), leaves=leaves)
     if not group:
         assert said.status == 0, said.text
         assert ["chosen", "unknown"] in [line.split()[::2] for line in said.text.splitlines()]

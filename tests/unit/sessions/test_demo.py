@@ -79,7 +79,7 @@ def run(*words: str) -> Result:
         (["show", "demo/14"], "4 s without a completion"),
         (["show", "demo", "--curve"], "over the marks"),
         (["show", "demo", "--table"], "rados-write"),
-        (["compare", "demo/7", "demo/10"], "worse by more than 10 %"),
+        (["compare", "demo/7", "demo/10"], "WORSE: 59 % fewer write IOPS"),
         (["check", "demo"], "not met (exit 5)"),
         (["check", "demo/7", "demo/10"], "not met (exit 5)"),
         (["check", "demo/7", "--expect", "iops>=1"], "PASS"),

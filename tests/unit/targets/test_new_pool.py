@@ -327,7 +327,7 @@ def test_the_option_is_what_it_was_after_a_pool_is_deleted(tmp_path: Path, optio
 MOMENTS = ("config-key set", "config set mon.a", "config set mon.b", "osd pool rm", "config rm", "config-key rm")
 
 
-@pytest.mark.parametrize("option", [None, "false"])
+@pytest.mark.parametrize("option", [None, pytest.param("false", marks=pytest.mark.matrix)])
 @pytest.mark.parametrize("at", MOMENTS)
 def test_after_a_kill_at_any_moment_the_next_one_puts_it_back(tmp_path: Path, at: str, option: str | None) -> None:
     cluster = Cluster(tmp_path, option)
@@ -337,7 +337,7 @@ def test_after_a_kill_at_any_moment_the_next_one_puts_it_back(tmp_path: Path, at
     assert cluster.delete() == 0, "twice is harmless"
 
 
-@pytest.mark.parametrize("option", [None, "false"])
+@pytest.mark.parametrize("option", [None, pytest.param("false", marks=pytest.mark.matrix)])
 @pytest.mark.parametrize("at", MOMENTS)
 def test_a_deletion_that_was_killed_leaves_nothing_set_by_another(tmp_path: Path, at: str, option: str | None) -> None:
     cluster = Cluster(tmp_path, option)

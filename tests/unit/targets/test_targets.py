@@ -106,9 +106,23 @@ def test_a_path_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("/tmp/x", "file:/tmp/x"),
+        ("/dev/vda", "device:/dev/vda"),
+        ("File:/tmp/x", "file:/tmp/x"),
+        ("RBD:a/b", "rbd:a/b"),
+    ],
+)
+def test_what_was_meant_is_offered(text: str, meant: str) -> None:
+    with pytest.raises(TargetError, match=f"^unknown target {text!r}: did you mean {meant}\\?$"):
+        parse_target(text)
+
+
+@pytest.mark.parametrize(
     "text",
     [
-        *("", "x", "/tmp/x", "File:/tmp/x", "nfs:export", "disk:/dev/sda"),
+        *("", "x", "nfs:export", "disk:/dev/sda"),
         *("file:", "device:", "rbd:", "pool:"),
     ],
 )
@@ -370,7 +384,7 @@ def test_a_foreign_file_is_never_changed_or_removed(foreign: Path) -> None:
     before = (foreign.read_bytes(), foreign.stat().st_mtime_ns, foreign.stat().st_ino)
     inspect(foreign)
     made = create(foreign)
-    assert (made.returncode, made.stderr) == (1, f"{foreign} exists and is not cephtui's\n")
+    assert (made.returncode, made.stderr) == (1, f"{foreign} exists and was not made by cephtui\n")
     removed = remove(foreign)
     assert (removed.returncode, removed.stderr) == (76, f"{foreign} does not carry cephtui's mark any more\n")
     assert (foreign.read_bytes(), foreign.stat().st_mtime_ns, foreign.stat().st_ino) == before
@@ -509,7 +523,7 @@ def test_what_is_no_file_is_not_taken_and_says_so(tmp_path: Path) -> None:
     folder.mkdir()
     for path in (fifo, folder):
         made = create(path)
-        assert (made.returncode, made.stderr) == (1, f"{path} exists and is not cephtui's\n")
+        assert (made.returncode, made.stderr) == (1, f"{path} exists and was not made by cephtui\n")
 
 
 def test_the_mark_is_whole_however_the_shell_writes_it(tmp_path: Path) -> None:

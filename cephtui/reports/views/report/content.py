@@ -32,9 +32,9 @@ from cephtui.reports.blocks import (
 )
 from cephtui.reports.styles import Style
 from cephtui.reports.views.charts import Line, colors_of, dots_chart, interval_chart, time_chart
-from cephtui.reports.views.curve import curve_chart, curves_of, knee_words, runs_of
+from cephtui.reports.views.curve import curve_chart, curves_of, knee_words, peak_words, runs_of
 from cephtui.reports.views.expected import expected_blocks
-from cephtui.reports.views.judgement import name_of_verdict
+from cephtui.reports.views.judgement import name_of_verdict, style_of
 from cephtui.reports.views.links import links_blocks
 from cephtui.reports.views.osds import osd_blocks
 from cephtui.reports.views.report.material import Material
@@ -47,6 +47,7 @@ from cephtui.reports.views.report.tables import (
     matrix_tables,
     nodes_beside,
     points_table,
+    remarks_of,
     runs_table,
 )
 from cephtui.reports.views.runs import UNTIL_STABLE
@@ -58,23 +59,22 @@ from cephtui.reports.words.run import ceiling_lines
 from cephtui.reports.words.text import cut, joined, moment
 from cephtui.reports.words.verdict import (
     ANSWERS,
-    basis,
-    change_of,
-    headline,
+    answer_text,
+    figures_text,
     left_out_lines,
-    required_text,
+    statistics_text,
     verdict_text,
 )
 
 _TONES: dict[str, Style] = {"met": "good", "not met": "bad", "undecided": "open"}
-_TESTS = {"paired": "paired t, as the runs took turns", "welch": "Welch's t, one side after the other"}
+_TESTS = {"paired": "paired t, runs interleaved", "welch": "Welch's t, runs not interleaved"}
 _OF_ONE = (
     "It is met if the whole interval is on the good side of what is required, not met if all of it is on the other, "
-    "else there is no verdict."
+    "else the answer is inconclusive."
 )
 _OF_SEVERAL = (
     "It is met if the whole interval of each of the {0} figures is on the good side of what is required, not met if "
-    "one is on the other by more than chance makes of the worst of {0} (Holm), else there is no verdict."
+    "one is on the other by more than chance makes of the worst of {0} (Holm), else the answer is inconclusive."
 )
 _CHARTS_MOST = 4
 """Of one kind."""
@@ -115,7 +115,7 @@ def document_of(material: Material) -> Document:
     )
     heading = material.title or _heading(material)
     return Document(
-        title=heading if material.title else f"{heading}: {_answer(material)}",
+        title=": ".join(filter(None, [heading, "" if material.title else _answer(material)])),
         heading=heading,
         lead=tuple(_lead(material)),
         sections=tuple(Section(title, blocks, title in _IN_SHEETS) for title, blocks in sections if blocks),
@@ -125,10 +125,10 @@ def document_of(material: Material) -> Document:
 
 
 def _answer(material: Material) -> str:
-    """The answer on a change; on a study that on what was expected of it."""
+    """The answer on a change; on a study that on what was expected of it, empty where nothing was."""
     if material.judgement:
         return ANSWERS[material.judgement.conclusion.answer]
-    return ANSWERS[answer_to(material.expected)] if material.expected else "no verdict asked for"
+    return ANSWERS[answer_to(material.expected)] if material.expected else ""
 
 
 def _heading(material: Material) -> str:
@@ -158,7 +158,7 @@ def _marks(material: Material) -> list[Mark]:
 
 
 def _lead(material: Material) -> Iterator[Block]:
-    """The verdict in a sentence with its exit code, and each figure that it rests on."""
+    """The answer on each figure in a sentence, then what they are together, with the exit code."""
     if material.judgement is None:
         number = len(material.runs)
         runs = f"{number} run{'s' * (number != 1)}"
@@ -166,27 +166,28 @@ def _lead(material: Material) -> Iterator[Block]:
             tone = _TONES[answer_to(material.expected)]
             yield Text(f"{runs}: {expected_sentence(material.expected)}", style=tone)
         else:
-            yield Text(f"{runs}, without a verdict", style="open")
+            yield from _survey(material)
+            yield Text(f"{runs} (a survey: no before and after to compare)")
         if material.notes:
             yield Items(material.notes)
         return
     conclusion, deciding = material.judgement.conclusion, material.judgement.deciding
-    required = f"required was {required_text(deciding[0])}" if deciding else "nothing could be judged"
-    answer = ANSWERS[conclusion.answer]
-    yield Text(f"{answer.capitalize()} (exit {conclusion.exit_code}): {required}", style=_TONES[conclusion.answer])
     names = names_of_changes(material.changes)
     for verdict in deciding[:_SENTENCES_MOST] if not material.is_versus else ():
-        yield Text(f"{_sentence(verdict, name_of_verdict(verdict, names))}. {basis(verdict)}")
+        yield Text(f"{name_of_verdict(verdict, names)}: {verdict_text(verdict)}", style=style_of(verdict))
+        yield Text(". ".join(filter(None, [figures_text(verdict), statistics_text(verdict)])), style="dim")
+    answer = answer_text(material.judgement, code=True)
+    yield Text(f"{answer[0].upper()}{answer[1:]}", style=_TONES[conclusion.answer])
     if notes := (*material.notes, *conclusion.notes):
         yield Items(notes)
 
 
-def _sentence(verdict: Verdict, label: str) -> str:
-    """``write-iops, write IOPS: 10.1k -> 8.25k, -18.0 % (95 %: -21.0 .. -14.9): worse by more than 10 %``."""
-    figures = headline(verdict).removesuffix(change_of(verdict)).strip()
-    name, _, values = figures.partition("  ")[2].rpartition("  ")
-    change = " ".join(change_of(verdict).split())
-    return f"{label}, {name}: {values}{f', {change}' if change else ''}: {verdict_text(verdict)}"
+def _survey(material: Material) -> Iterator[Block]:
+    """What a study shows at a glance: the peak of each curve, the slowest node or OSD of a suite."""
+    for curve in curves_of(material.runs, material.marks)[:_CHARTS_MOST]:
+        preset = runs_of(curve)[0].preset
+        yield from (Text(f"{preset}: {line}", "strong") for line in peak_words(curve))
+    yield from (Text(remark) for remark in remarks_of(material))
 
 
 def _changed(material: Material) -> tuple[Block, ...]:

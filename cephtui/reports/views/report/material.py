@@ -154,9 +154,9 @@ def of_session(directory: Path, question: ConclusionTerms, at: datetime) -> Mate
     """
     try:
         change = change_of_session(directory)
-    except NoChange as error:
+    except NoChange:
         runs, _ = store.read_runs(directory)
-        return of_study(directory, runs, question, at, "", str(error))
+        return of_study(directory, runs, question, at)
     material = of_change(change, as_asked(question, change), at)
     if material.judgement and not is_kept(material.judgement, directory):
         with contextlib.suppress(OSError):
@@ -189,13 +189,12 @@ def of_change(saved: SavedChange, question: ConclusionTerms, at: datetime, title
 
 
 def of_study(
-    directory: Path, runs: Sequence[Run], question: ConclusionTerms, at: datetime, title: str, why: str
+    directory: Path, runs: Sequence[Run], question: ConclusionTerms, at: datetime, title: str = ""
 ) -> Material:
-    """Runs of one session without a verdict; ``why`` there is none. Raises StoreError, also for no runs."""
+    """Runs of one session without a verdict. Raises StoreError, also for no runs."""
     if not runs:
         raise store.StoreError(f"session {directory.name} has no runs: there is nothing to report")
-    notes = (why,) if why else ()
-    material = _material(directory.parent, runs, tuple(store.read_marks(directory)), question, at, title, notes)
+    material = _material(directory.parent, runs, tuple(store.read_marks(directory)), question, at, title, ())
     osds = {run.run: osd_latency(store.read_states(directory, run.run, ClusterSample), run) for run in runs}
     until_stable = frozenset(batches_until_stable(directory))
     return replace(material, ordered=ordered_in(read_studies(directory)), osds=osds, until_stable=until_stable)

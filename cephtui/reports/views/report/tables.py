@@ -21,7 +21,7 @@ from cephtui.analysis.runs.facts import why_invalid
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import Judgement
 from cephtui.analysis.verdicts.conditions import differences
-from cephtui.analysis.views.matrix import matrix_of
+from cephtui.analysis.views.matrix import Matrix, matrix_of
 from cephtui.models import NodeEnvironment, Run
 from cephtui.models.findings import limiting
 from cephtui.models.metrics import BY_NAME, LIVE, Metric
@@ -47,7 +47,7 @@ from cephtui.reports.words.text import (
     tools_of,
     written,
 )
-from cephtui.reports.words.verdict import short_text
+from cephtui.reports.words.verdict import word_text
 
 _WHOLE_MOST = 3
 """Changes of which the figures are shown too that decide nothing."""
@@ -64,7 +64,7 @@ def figures_table(material: Material, judgement: Judgement) -> tuple[Block, ...]
     for label, verdict in zip(labels, shown, strict=True):
         figure, *cells = figure_cells(verdict)
         title = f"{label} {figure}" if len({*labels}) > 1 else figure
-        word = short_text(verdict) if verdict.decides else "also measured"
+        word = word_text(verdict) if verdict.decides else "for information"
         rows.append((title, *cells, _quality(material, verdict, runs), word))
     strong = frozenset(at for at, verdict in enumerate(shown) if verdict.decides and verdict.met is not None)
     confidence = f"{100 * judgement.verdicts[0].confidence:g} % interval" if judgement.verdicts else "interval"
@@ -157,12 +157,21 @@ def _main_figures(material: Material) -> list[tuple[str, Metric]]:
     return list(dict.fromkeys(figures))
 
 
+def remarks_of(material: Material) -> list[Cell]:
+    """What is slowest in a study of several targets or nodes."""
+    return slowest_remarks(_matrix_of(material))
+
+
+def _matrix_of(material: Material) -> Matrix:
+    return matrix_of(material.runs, material.headline, material.ordered, material.osds)
+
+
 def matrix_tables(material: Material) -> tuple[Block, ...]:
     """Steps over targets and nodes, where a study has several of these or was ordered as a suite."""
-    matrix = matrix_of(material.runs, material.headline, material.ordered, material.osds)
+    matrix = _matrix_of(material)
     if len(matrix.columns) < 2 and material.ordered is None:
         return ()
-    return (matrix_table(matrix), Items((f"cells: {LEGEND}", *slowest_remarks(matrix))))
+    return (matrix_table(matrix), Items((f"cells: {LEGEND}",)))
 
 
 def points_table(material: Material) -> Table:

@@ -670,7 +670,7 @@ def test_a_limit_that_says_why_it_is_not_known_is_not_said_to_be_unmeasured() ->
 
 
 def on_disk(busy: float, *, rotates: str | None, ios: int = 6_000, **changes: Any) -> Run:
-    """A minute on a file, whose disk was so many per cent busy with so many writes."""
+    """A minute on a file, whose disk was so many percent busy with so many writes."""
     disks = (
         DiskUse(name="dm-0", utilisation_percent=1.0),
         DiskUse(name="sda", utilisation_percent=busy, write_ios=ios),

@@ -106,7 +106,9 @@ def found_share(trouble: Trouble, seconds: int, spread: float, runs: int) -> flo
     return share([codes((factors * clean_seconds(rng, seconds, spread, 0.2)).tolist()) for _ in range(runs)])
 
 
-@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.matrix if name.startswith("saw") else ()) for name in FOUND]
+)
 def test_what_is_there_is_found(name: str) -> None:
     trouble, least = FOUND[name]
     shares = {place: found_share(trouble, *place, runs=40 if place[0] < 300 else 10) for place in least}

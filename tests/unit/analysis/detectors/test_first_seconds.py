@@ -62,7 +62,7 @@ def clean(length: int, spread: float, lag: float) -> Iterator[list[float]]:
         yield np.exp(noise).tolist()
 
 
-@pytest.mark.parametrize("length", [30, 60, 300])
+@pytest.mark.parametrize("length", [30, 60, pytest.param(300, marks=pytest.mark.matrix)])
 @pytest.mark.parametrize(("spread", "lag"), [(0.1, 0.35), (0.2, 0.5), (0.35, 0.7)])
 def test_noise_alone_is_hardly_ever_found(length: int, spread: float, lag: float) -> None:
     assert sum(found(rates) is not None for rates in clean(length, spread, lag)) / TIMES <= 0.0125

@@ -455,7 +455,7 @@ def test_what_two_measurements_of_a_link_show_is_in_bits() -> None:
     left, right = Side(tuple(runs[:3])), Side(tuple(runs[3:]))
     judged = judge_sides(left, right, lambda run: BY_NAME["bandwidth_bytes"], datetime(2026, 11, 24, tzinfo=UTC))
     text = printed(draw_comparison(left, right, judged), 80)
-    assert "write bandwidth  1.00 Gbit/s -> 500 Mbit/s" in text
+    assert "write bandwidth 1.00 Gbit/s -> 500 Mbit/s" in text
     assert "MiB/s" not in text
     assert metric_of("bandwidth_bytes", "fio").as_text(GBIT) == "119 MiB/s"
 

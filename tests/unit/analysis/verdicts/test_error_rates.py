@@ -36,9 +36,9 @@ from tests.support.simulated import (
     one_after_the_other,
 )
 
-CHECKS = 2000
-MOST_WRONG = 0.036
-"""Of the 2.5 % of each side, with three standard deviations of 2,000 checks."""
+CHECKS = 1000
+MOST_WRONG = 0.04
+"""Of the 2.5 % of each side, with three standard deviations of 1,000 checks."""
 UP = 20.0
 
 
@@ -100,9 +100,9 @@ def test_what_is_there_is_found_by_five_runs_a_side(true: float, answer: str) ->
 
 # ---------------------------------------------------------------------------------------------- two sessions
 
-PAIRS, PRESETS, REPEATS = 1000, 8, 3
-MOST_SHOWN = 0.064
-"""Of the 5 % of each pair of sessions, with two standard deviations of 1,000 pairs."""
+PAIRS, PRESETS, REPEATS = 400, 8, 3
+MOST_SHOWN = 0.072
+"""Of the 5 % of each pair of sessions, with two standard deviations of 400 pairs."""
 SIDES = [
     [[run(at + REPEATS * (preset + begun), session=name, preset=f"p{preset}") for at in range(1, REPEATS + 1)]
      for preset in range(PRESETS)]

@@ -32,14 +32,15 @@ from cephtui.models.verdict import Answer, Conclusion, Verdict, Word
 from cephtui.reports.render.charts import interval_bar
 from cephtui.reports.views.judgement import interval_of_verdict
 from cephtui.reports.words.verdict import (
-    also_measured,
     answer_text,
-    basis,
-    headline,
+    brief_word,
+    figures_text,
+    for_information,
     required_text,
     seen_text,
-    short_text,
+    statistics_text,
     verdict_text,
+    word_text,
 )
 from cephtui.sessions.jsonlines import line, schema
 from tests.support.documents import differing
@@ -159,7 +160,7 @@ def test_more_looks_have_wider_intervals() -> None:
     assert verdict.interval[0] < 0.892981 < 0.961255 < verdict.interval[1]
     paired = only(conclude([in_order("ABBA" * 3, range(1000, 1012))], asked(looks=LookSchedule(12)), STARTED))
     assert [paired.looks, paired.nominal_confidence] == pytest.approx([2, 1 - 0.018 * 0.88])
-    assert "95 % over up to 4 looks" in headline(verdict)
+    assert "95 % over up to 4 looks" in figures_text(verdict)
 
 
 @pytest.mark.parametrize(
@@ -182,9 +183,10 @@ def test_less_latency_is_better(metric: Metric, after: float, word: Word, differ
 
 def test_of_a_judged_figure_everything_is_said_once(golden: Golden) -> None:
     verdict = only(concluded(*CASES["R1"][:2]))
-    assert headline(verdict) == "write-iops  write IOPS  10.1k -> 8.25k  -18.0 %  (95 %: -21.0 .. -14.9)"
-    golden.same(verdict_text(verdict))
-    golden.same(basis(verdict))
+    assert verdict_text(verdict) == "WORSE: 18 % fewer write IOPS (between 15 % and 21 % fewer), 5 runs each"
+    assert figures_text(verdict).startswith("write IOPS 10.1k -> 8.25k, -18.0 % (95 %: -21.0 .. -14.9); spread ")
+    golden.same(figures_text(verdict))
+    golden.same(statistics_text(verdict))
 
 
 @pytest.mark.parametrize(
@@ -245,7 +247,8 @@ def test_a_wide_interval_far_from_what_is_required_has_an_answer_without_a_word(
     wide = (10_000, 12_000, 11_000, 9_500, 10_700), (10_100, 12_100, 10_500, 9_400, 11_200)
     verdict = only(concluded(*wide, require_percent=required))
     assert (verdict.word, verdict.met) == ("no verdict", met)
-    golden.same(short_text(verdict))
+    golden.same(word_text(verdict))
+    golden.same(verdict_text(verdict))
 
 
 def test_what_is_nearer_than_any_number_of_runs_can_tell(golden: Golden) -> None:
@@ -260,8 +263,8 @@ def test_more_runs_are_those_that_are_missing() -> None:
     assert verdict.runs_needed == 6
     assert verdict.runs_needed_between == (4, 9)
     text = verdict_text(verdict)
-    assert "-7.8 %" in headline(verdict)
-    assert "If the true change is -7.8 %, 4 to 9 runs a side would decide (1 to 7 more: " in text, "8 are there"
+    assert "-7.8 %" in figures_text(verdict)
+    assert "if the true change is -7.8 %, 4 to 9 runs per side would decide (1 to 7 more: " in text, "8 are there"
 
 
 def test_more_looks_and_pairs_need_more_runs() -> None:
@@ -292,7 +295,7 @@ def test_of_runs_in_turns_a_drift_asks_for_no_more_of_them() -> None:
 def test_what_is_required(percent: float, text: str) -> None:
     judged = concluded(*CASES["R1"][:2], require_percent=percent)
     assert required_text(only(judged)) == text
-    assert answer_text(judged, code=True).startswith(f"required: {text}: ")
+    assert answer_text(judged, code=True).endswith(f" {text}")
 
 
 def test_the_answer_names_the_exit_code(golden: Golden) -> None:
@@ -308,7 +311,7 @@ def test_other_figures_are_listed_and_decide_nothing(golden: Golden) -> None:
     judged = conclude([Change(before, after)], asked(), STARTED)
     assert judged.conclusion.exit_code == 0
     assert [verdict.figure for verdict in judged.deciding] == ["iops"]
-    (text,) = also_measured(judged.verdicts)
+    (text,) = for_information(judged.verdicts)
     assert "write clat p99 +100.1 % (" in text
     golden.same(text)
     assert text in said(judged)
@@ -371,7 +374,7 @@ def test_of_many_presets_no_word_holds_that_is_not_shown_by_all_together() -> No
     judged = conclude(of_presets([0.88, 1.0, 1.0, 1.0], 0.0072), asked(), STARTED)
     assert (alone.word, alone.met) == ("worse", False)
     assert (judged.deciding[0].word, judged.deciding[0].met) == ("not better", None)
-    assert "Too near" not in verdict_text(judged.deciding[0])
+    assert "too near" not in verdict_text(judged.deciding[0])
     (beside,) = held_together([alone.model_copy(update={"decides": False})])
     assert (beside.word, beside.met, beside.differs) == ("no verdict", None, None)
 
@@ -380,11 +383,11 @@ def test_of_many_presets_no_word_holds_that_is_not_shown_by_all_together() -> No
 @pytest.mark.parametrize("case", ["R1", "R2", "R3", "R4", "R6", "R7", "R10"])
 def test_all_outputs_have_the_word_of_the_data(case: str, required: float) -> None:
     verdict = only(concluded(*CASES[case][:2], metric_of(CASES[case]), require_percent=required))
-    brief, word = short_text(verdict, brief=True), short_text(verdict)
+    brief, word = brief_word(verdict), word_text(verdict)
     assert verdict.word == "no verdict" or brief.startswith(verdict.word)
-    assert verdict_text(verdict).startswith(word)
-    for text in (brief, word, verdict_text(verdict)):
-        assert text.startswith("no verdict") == (verdict.word == "no verdict" and verdict.met is None)
+    assert verdict_text(verdict).startswith(f"{word.upper()}: ")
+    for text in (brief, word, verdict_text(verdict).lower()):
+        assert text.startswith("inconclusive") == (verdict.word == "no verdict" and verdict.met is None)
         assert ("slower" in text) >= (verdict.word == "not better" and verdict.differs == "slower")
 
 
@@ -582,7 +585,7 @@ def test_runs_in_turns_are_known_by_their_start(order: str, method: str) -> None
     for each in (given, shuffled):
         verdict = only(conclude([each], asked(), STARTED))
         assert verdict.method == method
-    assert (", in turns." in basis(verdict)) == (method == "paired")
+    assert ("were interleaved" in statistics_text(verdict)) == (method == "paired")
 
 
 def test_pairs_are_neighbours_in_time_whatever_the_order_they_are_given_in() -> None:
@@ -714,15 +717,15 @@ def test_what_would_be_seen_is_a_fall_or_of_a_latency_a_rise(golden: Golden) -> 
     late = only(concluded([0.001, 0.0011, 0.00095, 0.00104], [0.001 * each for each in after], LATENCY))
     fall = known(rate.detectable_fraction)
     assert known(late.detectable_fraction) == pytest.approx(fall)
-    assert f"a fall of about {100 * fall:.0f} %" in basis(rate)
-    assert f"a rise of about {100 * fall / (1 - fall):.0f} %" in basis(late)
-    assert "no change would" in basis(rate.model_copy(update={"detectable_fraction": 1.0}))
-    golden.same(basis(late))
+    assert f"a fall of about {100 * fall:.0f} %" in verdict_text(rate)
+    assert f"a rise of about {100 * fall / (1 - fall):.0f} %" in verdict_text(late)
+    assert "no change is likely" in verdict_text(rate.model_copy(update={"detectable_fraction": 1.0}))
+    golden.same(verdict_text(late))
 
 
 def test_two_runs_on_a_side_are_not_said_to_show_anything() -> None:
     for before, after in (([1000, 1100], [1000, 1050]), ([1000, 1100], [1000, 1050, 1020, 990])):
-        assert "would" not in basis(only(concluded(before, after)))
+        assert "likely" not in statistics_text(only(concluded(before, after)))
 
 
 def test_of_one_run_each_it_is_said_what_a_few_would_show(golden: Golden) -> None:
@@ -797,7 +800,7 @@ def test_any_figures_have_an_answer(
     assert Verdict.model_validate_json(line(verdict)) == verdict
     assert verdict_text(verdict)
     assert not verdict_text(verdict).startswith((";", ","))
-    assert short_text(verdict) == "no verdict" or short_text(verdict) in verdict_text(verdict)
+    assert verdict_text(verdict).startswith(f"{word_text(verdict).upper()}: ")
     assert said(judged)
 
 
@@ -807,7 +810,7 @@ def test_equal_figures_are_the_same_however_many(value: float, before: int, afte
     verdict = only(concluded([value] * before, [value] * after))
     assert (verdict.ratio, verdict.interval, verdict.differs, verdict.word) == (1.0, (1.0, 1.0), None, "same")
     assert (verdict.met, verdict.detectable_fraction) == (True, 0.0)
-    assert "one side" in basis(verdict)
+    assert "not interleaved" in statistics_text(verdict).lower()
 
 
 @given(sides())
@@ -930,11 +933,11 @@ def test_words_of_before_and_after_are_only_used_where_it_is_so_in_time(golden: 
     judged = reversed_in_time()
     verdict = only(judged)
     assert not verdict.in_order
-    assert headline(verdict).startswith("write-iops  write IOPS  A ")
+    assert figures_text(verdict).startswith("write IOPS A ")
     golden.same(verdict_text(verdict))
-    assert "A (spread" in basis(verdict)
-    text = " ".join([headline(verdict), verdict_text(verdict), basis(verdict), *judged.conclusion.notes])
-    assert not re.search(r"\bbefore\b|\bafter\b|->", text.replace("one side after", ""))
+    assert " % A, " in figures_text(verdict)
+    text = " ".join([figures_text(verdict), verdict_text(verdict), statistics_text(verdict), *judged.conclusion.notes])
+    assert not re.search(r"\bbefore\b|\bafter\b|->", text)
     (note,) = judged.conclusion.notes
     golden.same(note)
 
@@ -943,9 +946,9 @@ def test_sides_that_lie_among_each_other_are_neither_before_nor_after() -> None:
     values = [1000.0 + at for at in range(6)]
     judged = conclude([in_order("ABBBAA", values)], asked(), STARTED)
     assert "their runs lie among each other" in judged.conclusion.notes[0]
-    assert "of A" in basis(only(judged))
+    assert " % A, " in figures_text(only(judged))
 
 
 def test_a_check_that_takes_turns_has_a_before_and_an_after() -> None:
     given = replace(in_order("ABBA", [1000.0, 1001.0, 1002.0, 1003.0]), takes_turns=True)
-    assert "2 runs before" in basis(only(conclude([given], asked(), STARTED)))
+    assert " % before, " in figures_text(only(conclude([given], asked(), STARTED)))

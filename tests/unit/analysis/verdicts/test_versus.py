@@ -236,7 +236,7 @@ def test_what_is_wide_open_is_a_comparison_too(golden: Golden) -> None:
     assert 0.01 < known(judged.deciding[0].p_same) < 0.05
     golden.same(judged.conclusion.notes)
     cells = [row for _, row in rows(versus(*of_presets([barely, *[wide] * 4])), judged)]
-    assert [row[-1] for row in cells] == ["same", *["no verdict"] * 4]
+    assert [row[-1] for row in cells] == ["same", *["inconclusive"] * 4]
 
 
 def test_why_a_comparison_was_not_judged(golden: Golden) -> None:
@@ -315,7 +315,7 @@ def test_a_row_has_the_figures_the_interval_and_the_word() -> None:
     cells = [cells for _, cells in rows(found, concluded(left, right))]
     assert cells == [
         ("p0", "write IOPS", "10.1k", "8.25k", "-18.0 %", "-21.0 .. -14.9 %", "5 / 5", "worse"),
-        ("p1", "write IOPS", "1.00k", "1.10k", "+10.0 %", "-", "1 / 1", "no verdict"),
+        ("p1", "write IOPS", "1.00k", "1.10k", "+10.0 %", "-", "1 / 1", "inconclusive"),
     ]
     assert titles(concluded(left, right))[4] == "B vs A", "above what B has more or less than A"
     lines = said(found).splitlines()
@@ -392,7 +392,7 @@ def test_check_of_two_sessions_has_one_exit_code(home: Path, cases: list[str], c
     save(home, *of_presets([(CASES[name].before, CASES[name].after) for name in cases]))
     done = cephtui("check", "a", "b")
     assert done.return_value == code
-    assert done.stdout.splitlines()[-1].endswith(f"(exit {code})")
+    assert f" (exit {code}): " in done.stdout.splitlines()[-1]
     kept = [json.loads(line) for line in (home / "b" / "verdicts.jsonl").read_text().splitlines()]
     assert kept[-1]["exit_code"] == code
     assert "look" not in cephtui("check", "a", "b").stdout, "the same runs read again"

@@ -444,8 +444,8 @@ def test_what_is_shown_stands_first_then_differences_figures_and_findings() -> N
     assert lines[0].startswith("A tuning/1 write-iops: 4k randwrite")
     order = [
         "B tuning/2",
-        "write-iops  write IOPS  1.00k -> 1.12k  +12.3 %",
-        "  one run each: no verdict",
+        "write-iops  INCONCLUSIVE: 1 run per side: too few for a verdict (3 needed)",
+        "  write IOPS 1.00k -> 1.12k, +12.3 %",
         "run     target",
         "finding recovery",
         "IOPS",
@@ -508,7 +508,7 @@ def test_nothing_is_called_better_or_worse() -> None:
     text = "\n".join(shown(side(run(1)), side(slower)) + shown(side(slower), side(run(1))))
     assert " +100.0 %" in text
     assert not set(text.split()) & {"better", "worse", "same"}
-    assert text.count("one run each: no verdict") == 2
+    assert text.count("INCONCLUSIVE: 1 run per side: too few for a verdict") == 2
 
 
 def styles(left: Side, right: Side) -> dict[str, list[str]]:

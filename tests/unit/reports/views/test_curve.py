@@ -20,7 +20,7 @@ from cephtui.models import Finding, Mark, NodeResult, Run, Summary
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import CurvePointRow, KneeRow
 from cephtui.reports.views.curve import curve_of_run, curves_of, rows_of_curve
-from cephtui.reports.words.curve import knee_lines
+from cephtui.reports.words.curve import knee_lines, peak_line
 from cephtui.tui.charts.curves import hockey_stick
 from tests.support.closed_loops import hard, one_queue, swept
 from tests.support.drawings import curve_markdown, curves_csv, draw_curve, printed
@@ -70,7 +70,20 @@ def test_what_is_to_be_known_of_it(golden: Golden) -> None:
     golden.same(knee_lines(known(knee_of(slow)), DEPTH)[1])
 
 
-@pytest.mark.parametrize(("latency", "word"), [(0.005, "fewer"), (0.02, "more")])
+@pytest.mark.parametrize(
+    ("rates", "line"),
+    [
+        ((1000.0, 7000.0, 8300.0), "peak 8.30k IOPS at depth 64 (7.00 ms); 84 % of it at depth 8 (2.00 ms)"),
+        ((1000.0, 2000.0, 8300.0), "peak 8.30k IOPS at depth 64 (7.00 ms)"),
+    ],
+)
+def test_where_most_of_the_peak_is_to_be_had(rates: tuple[float, ...], line: str) -> None:
+    measured = zip((1, 8, 64), rates, (0.001, 0.002, 0.007), strict=True)
+    points = [LoadPoint(depth, (rate,), (latency,), label=str(depth)) for depth, rate, latency in measured]
+    assert peak_line(known(knee_of(points)), DEPTH) == line
+
+
+@pytest.mark.parametrize(("latency", "word"), [(0.005, "is less"), (0.02, "is more")])
 def test_littles_law_is_a_finding(latency: float, word: str, golden: Golden) -> None:
     points = [LoadPoint(n, (x,), (r,), label=str(n)) for n, x, r in ((1, 100.0, 0.01), (8, 800.0, latency))]
     points.append(LoadPoint(32, (810.0,), (32 / 810,), label="32"))

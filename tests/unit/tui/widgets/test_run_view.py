@@ -38,7 +38,7 @@ from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.live_view import DRAWS_PER_SECOND, LiveView
 from cephtui.tui.widgets.run_view import RunView
-from cephtui.tui.widgets.shown import NodeNow, Shown, picture, shown_of_live, shown_of_run
+from cephtui.tui.widgets.shown import NodeNow, Shown, picture, shown_of_live, shown_of_run, window_seconds
 from tests.support.fakes import FakeNode
 from tests.support.golden import Golden
 from tests.support.known import known
@@ -102,6 +102,16 @@ def heat(app: ConsoleApp, direction: str = "write") -> HeatMap:
 def has_heat(app: ConsoleApp, direction: str = "write") -> bool:
     """Whether the heat map is on the screen."""
     return any(each.display and each.region.height > 0 for each in console_screen(app).query(f"#{direction}-heat"))
+
+
+@pytest.mark.parametrize(
+    ("reached", "expected", "window"),
+    [(0.0, 42.0, 42.0), (41.0, 42.0, 42.0), (45.0, 42.0, 45.0), (10.0, 1800.0, 60.0), (54.0, 1800.0, 60.0),
+     (55.0, 1800.0, 120.0), (900.0, 1800.0, 1800.0), (1700.0, 1800.0, 1800.0), (90_000.0, 100_000.0, 90_000.0),
+     (5.0, 0.0, 5.0)],
+)  # fmt: skip
+def test_the_axis_of_a_long_run_grows_with_it(reached: float, expected: float, window: float) -> None:
+    assert window_seconds(reached, expected) == window
 
 
 # ------------------------------------------------------------------ without a console around it

@@ -1,0 +1,79 @@
+"""What a run that is over came to, beside its charts: percentiles as bars, OSDs, findings in full."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+
+from rich.text import Text
+
+from cephtui import units
+from cephtui.analysis.runs.ladder import LogAxis
+from cephtui.models import Interval, OsdResult, Run, Total
+from cephtui.reports.words.quality import short_notes
+from cephtui.tui.charts.colors import flow_color
+
+_PERCENTS = (50.0, 95.0, 99.0, 99.9)
+_VALUE_COLUMNS, _BAR_LEAST = 8, 4
+_LABEL_COLUMNS = len("p99.9")
+_HEALTH = {"HEALTH_OK": "bold green", "HEALTH_ERR": "bold red"}
+
+
+def percentile_bars(flows: Mapping[str, Interval | Total], width: int, *, ascii_only: bool) -> list[Text]:
+    """A bar for each percentile of each flow of a whole run, all on one logarithmic axis; none without percentiles."""
+    rows = [
+        (name, percent, seconds)
+        for name, total in flows.items()
+        if isinstance(total, Total)
+        for percent, seconds in total.percentiles().items()
+        if percent in _PERCENTS and seconds > 0
+    ]
+    if not rows:
+        return []
+    figures = [seconds for _, _, seconds in rows]
+    axis = LogAxis(min(figures) / 2, max(figures))
+    names = max(len(name) for name, _, _ in rows) + 1 if len({name for name, _, _ in rows}) > 1 else 0
+    columns = max(_BAR_LEAST, width - names - _LABEL_COLUMNS - _VALUE_COLUMNS - 2)
+    bar, lines = "=" if ascii_only else "━", []
+    for name, percent, seconds in rows:
+        label = f"{name if names else '':{names}}{f'p{percent:g}':{_LABEL_COLUMNS}}"
+        filled = bar * max(1, round(columns * axis.place(seconds)))
+        lines.append(
+            Text.assemble(f"{label} {units.latency(seconds):>{_VALUE_COLUMNS}} ", (filled, f"bold {flow_color(name)}"))
+        )
+    return lines
+
+
+def op_seconds(osds: Mapping[str, OsdResult]) -> dict[str, float]:
+    """The mean latency of the reads and writes of each OSD in a run, by its id; those without any are left out."""
+    sums = {
+        name: (osd.reads * (osd.read_seconds or 0.0) + osd.writes * (osd.write_seconds or 0.0), osd.reads + osd.writes)
+        for name, osd in osds.items()
+    }
+    return {name: seconds / count for name, (seconds, count) in sums.items() if count}
+
+
+def health_line(run: Run) -> Text:
+    """``HEALTH_OK before the run``; empty where it is not known."""
+    if run.cluster is None or not run.cluster.health:
+        return Text()
+    health = run.cluster.health
+    return Text.assemble((health, _HEALTH.get(health, "bold yellow")), " before the run")
+
+
+def finding_lines(run: Run, width: int, rows: int) -> list[Text]:
+    """What was found, in full, with a mark where it limits the figures; cut to the rows that there are."""
+    lines = [
+        Text(line, "yellow" if note.startswith("!") else "")
+        for note in short_notes(run)
+        for line in _wrapped(note, width)
+    ]
+    return lines if len(lines) <= rows else _cut(lines, max(0, rows))
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, max(8, width), subsequent_indent="  " if text.startswith("!") else "")
+
+
+def _cut(lines: Sequence[Text], rows: int) -> list[Text]:
+    return [*lines[: rows - 1], Text("... i shows all of it", "dim")] if rows else []
