@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from rich.color import Color
@@ -106,19 +107,17 @@ class Ink:
         """The characters to draw with."""
         return _GLYPHS[self.graph]
 
-    def area(self, color: str) -> list[tuple[Style, Style]]:
+    def area(self, color: str) -> Sequence[tuple[StyleType, StyleType]]:
         """Styles of the area below a line, from the bottom to the top: within the ramp, and behind it."""
         if not self.shades:
             return [(Style.parse(color), Style.parse(color))]
-        low, high = _AREA
-        parts = [low + (high - low) * shade / (_SHADES - 1) for shade in range(_SHADES)]
-        return [(mixed(color, self.ground, _IN_RAMP * part), mixed(color, self.ground, part)) for part in parts]
+        return _shades(color, self.ground)
 
-    def area_ground(self, color: str) -> list[tuple[StyleType, StyleType]]:
+    def area_ground(self, color: str) -> Sequence[tuple[StyleType, StyleType]]:
         """Styles of an area where a line is in front of it, from the bottom to the top: within the ramp, behind it."""
         if not self.shades:
             return [("", "")]
-        return [(Style(bgcolor=ramp.color), Style(bgcolor=rest.color)) for ramp, rest in self.area(color)]
+        return _grounds(color, self.ground)
 
     def edge(self, color: str) -> Style:
         """Style of the edge of a band: between its area and its line; on a light ground, darker than the line."""
@@ -136,6 +135,20 @@ def ink_of(widget: Widget, *, colors: bool = True, **styles: StyleType) -> Ink:
     is_dark, has_colors = widget.app.current_theme.dark, colors and not widget.app.no_color
     ground = color.rgb if color.ansi is None else (0, 0, 0) if is_dark else (255, 255, 255)
     return Ink(has_colors, profile.symbols, profile.has_shades, ground, **styles)
+
+
+@lru_cache(64)
+def _shades(color: str, ground: RGB) -> list[tuple[Style, Style]]:
+    """Of an area from the bottom to the top: within the ramp, and behind it."""
+    low, high = _AREA
+    parts = [low + (high - low) * shade / (_SHADES - 1) for shade in range(_SHADES)]
+    return [(mixed(color, ground, _IN_RAMP * part), mixed(color, ground, part)) for part in parts]
+
+
+@lru_cache(64)
+def _grounds(color: str, ground: RGB) -> list[tuple[Style, Style]]:
+    """The same as backgrounds."""
+    return [(Style(bgcolor=ramp.color), Style(bgcolor=rest.color)) for ramp, rest in _shades(color, ground)]
 
 
 @lru_cache(512)
