@@ -54,9 +54,9 @@ class _Verbs(click.Group):
         except BrokenPipeError:
             raise ReaderGone from None
         except click.NoSuchOption as error:
-            if not (tools := _tools_with(error.option_name.removeprefix("--"))):
-                raise
             name = error.option_name.removeprefix("--")
+            if not (tools := _tools_with(name)):
+                raise
             hint = f"{name} is an option of presets ({', '.join(tools)}): --set {name}=VALUE"
             raise click.UsageError(hint, error.ctx) from None
 

@@ -287,3 +287,10 @@ class OsdResult(Model):
     """How often a message was not received yet, because osd_client_message_cap were in work."""
     refused_by_size: int = Field(default=0, exclude_if=lambda refused: not refused)
     """How often it was not, because messages of osd_client_message_size_cap bytes were in work."""
+
+    @property
+    def op_seconds(self) -> float | None:
+        """Mean latency of its reads and writes as their primary; None without any."""
+        operations = self.reads + self.writes
+        total = self.reads * (self.read_seconds or 0.0) + self.writes * (self.write_seconds or 0.0)
+        return total / operations if operations else None

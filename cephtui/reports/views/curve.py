@@ -114,19 +114,19 @@ def runs_of(curve: Curve) -> list[Run]:
 
 def peak_words(curve: Curve, metric: Metric = IOPS) -> list[str]:
     """A line on the peak of each series of a load curve; none of other curves."""
-    if not curve.axis.load:
-        return []
-    knees = [(series.name, knee_of(load_points(series))) for series in curve.series]
-    lines = [(name, peak_line(knee, curve.axis, metric)) for name, knee in knees if knee]
+    lines = [(series.name, peak_line(knee, curve.axis, metric)) for series, knee in _knees(curve)]
     return [f"{name}: {line}" if name else line for name, line in lines]
+
+
+def _knees(curve: Curve) -> list[tuple[CurveSeries, Knee]]:
+    """Each series of a load curve that has one, with its knee; none of other curves."""
+    knees = [(series, knee_of(load_points(series))) for series in curve.series] if curve.axis.load else []
+    return [(series, knee) for series, knee in knees if knee]
 
 
 def knee_words(curve: Curve, metric: Metric = IOPS) -> list[tuple[str, list[str]]]:
     """Lines on the knee of each series of a load curve, by its name; none of other curves."""
-    if not curve.axis.load:
-        return []
-    knees = [(series, knee_of(load_points(series))) for series in curve.series]
-    return [(series.name, [*knee_lines(knee, curve.axis, metric), *_again(series)]) for series, knee in knees if knee]
+    return [(series.name, [*knee_lines(knee, curve.axis, metric), *_again(series)]) for series, knee in _knees(curve)]
 
 
 def _again(series: CurveSeries) -> list[str]:

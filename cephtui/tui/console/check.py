@@ -160,9 +160,14 @@ class CheckScreen(PresenterScreen):
         queue = self._check_context.dispatcher.queue
         return self._is_measured or self._waiting in queue.entries[: queue.ready]
 
+    @property
+    def _can_be_stopped(self) -> bool:
+        """Whether it is measured, or waits in the queue."""
+        return self._is_measured or self._waiting is not None
+
     def _follow(self) -> None:
         """Draw where it stands by the runs so far, and the keys where others do something now."""
-        keys = not self._is_ready, self._is_measured or self._waiting is not None
+        keys = not self._is_ready, self._can_be_stopped
         if keys != self._keys:
             self._keys = keys
             self.refresh_bindings()
@@ -182,7 +187,7 @@ class CheckScreen(PresenterScreen):
         """Enter is offered where it does something, and so is the stop."""
         if action == "go":
             return not self._is_ready
-        return action != "stop" or self._is_measured or self._waiting is not None
+        return action != "stop" or self._can_be_stopped
 
     def action_go(self) -> None:
         """Begin, continue, or ask what was changed; where it is over, back to the console."""

@@ -9,7 +9,7 @@ from cephtui import units
 from cephtui.models import ClusterSample
 from cephtui.reports.words.text import cluster_line
 
-_HEALTH_STYLES = {"HEALTH_OK": "bold green", "HEALTH_WARN": "bold yellow", "HEALTH_ERR": "bold red"}
+HEALTH_STYLES = {"HEALTH_OK": "bold green", "HEALTH_WARN": "bold yellow", "HEALTH_ERR": "bold red"}
 _BADGE_STYLES = {"HEALTH_OK": "bold", "HEALTH_WARN": "bold black on yellow", "HEALTH_ERR": "bold white on red"}
 """Styles that can be read on any ground."""
 _STALE_SECONDS, _WIDE_COLUMNS = 5.0, 100
@@ -17,7 +17,7 @@ _STALE_SECONDS, _WIDE_COLUMNS = 5.0, 100
 
 def health_text(cluster: ClusterSample, *, badge: bool = False) -> Text:
     """``HEALTH_OK  3/3 osd``; as a ``badge`` it can be read on any ground."""
-    styles = _BADGE_STYLES if badge else _HEALTH_STYLES
+    styles = _BADGE_STYLES if badge else HEALTH_STYLES
     text = Text.assemble((cluster.health or "health unknown", styles.get(cluster.health or "", "bold")))
     return text.append(f"  {cluster.osds_up}/{cluster.osds} osd") if cluster.osds else text
 

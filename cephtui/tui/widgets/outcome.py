@@ -9,14 +9,14 @@ from rich.text import Text
 
 from cephtui import units
 from cephtui.analysis.runs.ladder import LogAxis
-from cephtui.models import Interval, OsdResult, Run, Total
+from cephtui.models import Interval, Run, Total
 from cephtui.reports.words.quality import short_notes
 from cephtui.tui.charts.colors import flow_color
+from cephtui.tui.widgets.cluster_now import HEALTH_STYLES
 
 _PERCENTS = (50.0, 95.0, 99.0, 99.9)
 _VALUE_COLUMNS, _BAR_LEAST = 8, 4
 _LABEL_COLUMNS = len("p99.9")
-_HEALTH = {"HEALTH_OK": "bold green", "HEALTH_ERR": "bold red"}
 
 
 def percentile_bars(flows: Mapping[str, Interval | Total], width: int, *, ascii_only: bool) -> list[Text]:
@@ -44,21 +44,12 @@ def percentile_bars(flows: Mapping[str, Interval | Total], width: int, *, ascii_
     return lines
 
 
-def op_seconds(osds: Mapping[str, OsdResult]) -> dict[str, float]:
-    """The mean latency of the reads and writes of each OSD in a run, by its id; those without any are left out."""
-    sums = {
-        name: (osd.reads * (osd.read_seconds or 0.0) + osd.writes * (osd.write_seconds or 0.0), osd.reads + osd.writes)
-        for name, osd in osds.items()
-    }
-    return {name: seconds / count for name, (seconds, count) in sums.items() if count}
-
-
 def health_line(run: Run) -> Text:
     """``HEALTH_OK before the run``; empty where it is not known."""
     if run.cluster is None or not run.cluster.health:
         return Text()
     health = run.cluster.health
-    return Text.assemble((health, _HEALTH.get(health, "bold yellow")), " before the run")
+    return Text.assemble((health, HEALTH_STYLES.get(health, "bold yellow")), " before the run")
 
 
 def finding_lines(run: Run, width: int, rows: int) -> list[Text]:

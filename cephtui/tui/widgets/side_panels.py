@@ -13,7 +13,7 @@ from textual.widgets import Static
 from cephtui import units
 from cephtui.analysis.detectors.machine import troubles
 from cephtui.analysis.runs.history import TimeSeries
-from cephtui.models import Run
+from cephtui.models import OsdInterval, OsdResult, Run
 from cephtui.reports.drawn.bars import bars
 from cephtui.reports.drawn.sparks import spark
 from cephtui.reports.words.machine import busy_text
@@ -21,7 +21,7 @@ from cephtui.reports.words.text import latency_word
 from cephtui.tui.charts.colors import flow_color, node_color
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.cluster_now import health_text
-from cephtui.tui.widgets.outcome import finding_lines, health_line, op_seconds
+from cephtui.tui.widgets.outcome import finding_lines, health_line
 from cephtui.tui.widgets.shown import NodeNow, Shown
 
 _IOPS_COLUMNS, _LATENCY_COLUMNS, _BUSY_COLUMNS, _GAPS = 7, 8, 5, 3
@@ -105,7 +105,7 @@ def cluster_text(shown: Shown, width: int, rows: int, *, ascii_only: bool) -> Te
     """Health, clients, recovery, PGs that are not clean, then its slowest OSDs; of a run that is over its outcome."""
     cluster = shown.cluster
     if shown.run:
-        return _outcome_text(shown.run, width, rows, "#" if ascii_only else "━")
+        return _outcome_text(shown.run, _op_latencies(shown), width, rows, "#" if ascii_only else "━")
     if cluster is None:
         return Text()
     iops, bandwidth = units.iops(cluster.client_iops), units.bandwidth(cluster.client_bandwidth_bytes)
@@ -122,10 +122,10 @@ def cluster_text(shown: Shown, width: int, rows: int, *, ascii_only: bool) -> Te
     return Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
 
 
-def _outcome_text(run: Run, width: int, rows: int, bar: str) -> Text:
+def _outcome_text(run: Run, latencies: Mapping[str, float], width: int, rows: int, bar: str) -> Text:
     """The health, the slowest OSDs in at most a third of the rows, and the findings."""
     head = [line for line in (health_line(run),) if line]
-    head += _slowest_osds(op_seconds(run.osds), width, rows // 3, bar)
+    head += _slowest_osds(latencies, width, rows // 3, bar)
     gap = [Text()] if head and run.findings else []
     lines = [*head, *gap, *finding_lines(run, width, rows - len(head) - len(gap))]
     return Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
@@ -135,9 +135,11 @@ def _op_latencies(shown: Shown) -> dict[str, float]:
     """The mean latency of the reads and writes of each OSD of the pool, in the last second or over a run that is over;
     empty where not known.
     """
+    osds: Mapping[str, OsdInterval | OsdResult] = {}
     if shown.run:
-        return op_seconds(shown.run.osds)
-    osds = shown.osds.osds if shown.osds else {}
+        osds = shown.run.osds
+    elif shown.osds:
+        osds = shown.osds.osds
     return {name: seconds for name, osd in osds.items() if (seconds := osd.op_seconds) is not None}
 
 

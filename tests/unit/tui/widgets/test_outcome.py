@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from cephtui.analysis.runs.history import History
 from cephtui.models import Finding, Interval, OsdResult
 from cephtui.tui.widgets.now import Now
-from cephtui.tui.widgets.outcome import finding_lines, op_seconds, percentile_bars
+from cephtui.tui.widgets.outcome import finding_lines, percentile_bars
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import Shown, shown_of_run
 from tests.support.replayed import text_of
@@ -65,7 +65,8 @@ def test_the_latency_of_an_osd_is_the_mean_of_all_that_it_did() -> None:
     did = {"subops": 7, "subop_seconds": 9.0, "received": 1, "refused": 0}
     osd = OsdResult(share=0.5, reads=30, read_seconds=0.001, writes=10, write_seconds=0.005, **did)
     idle = OsdResult(share=0, reads=0, read_seconds=None, writes=0, write_seconds=None, **did)
-    assert op_seconds({"1": osd, "2": idle}) == pytest.approx({"1": 0.002})
+    assert osd.op_seconds == pytest.approx(0.002)
+    assert idle.op_seconds is None
 
 
 def test_findings_stand_in_full_or_say_where_they_do() -> None:
