@@ -28,6 +28,7 @@ else:
 def _made(cls: type[Any]) -> type[Any]:
     """The class with slots, and with those methods that it does not define itself."""
     defined = vars(cls)
+    cls.__doc__ = cls.__doc__ or cls.__name__  # else it is made of the signature, which is parsed
     slotted = dataclasses.dataclass(slots=True, init=False, repr=False, eq=False)(cls)
     fields = dataclasses.fields(slotted)
     for method in (_init(slotted, fields), *_comparing([field.name for field in fields if field.compare]), *_SHARED):

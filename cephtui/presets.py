@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from cephtui.frozen import dataclass
-from cephtui.models import Kind, Line, OptionValue, Run
+from cephtui.models import Line, OptionValue
 from cephtui.models.metrics import COMMIT, HEADLINES, HeadlineName, Metric
 from cephtui.printable import either, printable, suggestion
 from cephtui.reading import excerpt, load_toml
 from cephtui.tools import DEFAULT_TOOL, TOOLS
 from cephtui.tools.base import OptionError, option_text
-from cephtui.tools.tool import Tool
 
 if TYPE_CHECKING:
-    from cephtui.models.rows import PresetRow
+    from cephtui.models import Kind, Run
+    from cephtui.models.preset_rows import PresetRow
+    from cephtui.tools.tool import Tool
 
 STEPS_MOST = 200
 """The greatest number of steps in a sweep: more are taken for a mistake."""
@@ -177,8 +178,17 @@ def _model_at(model: type[BaseModel], location: Sequence[int | str]) -> type[Bas
 
 
 def load_preset(path: Path, *, user: bool) -> Preset:
-    """The preset in a file; raises PresetError."""
+    """The preset in a file; raises PresetError.
+
+    The options of one that is not the ``user``'s are as its tool wants them, which tests see to: the console begins
+    without the tools of presets that nobody has chosen.
+    """
     file = read_file(path, PresetFile)
+    return Preset(printable(path.stem), path, user, _checked(path, file) if user else file)
+
+
+def _checked(path: Path, file: PresetFile) -> PresetFile:
+    """The content with the options and the headline that its tool has; raises PresetError."""
     try:
         file = file.model_copy(update={"options": TOOLS[file.tool].canonical(file.options)})
         steps = combinations(TOOLS[file.tool], file.options)
@@ -188,7 +198,7 @@ def load_preset(path: Path, *, user: bool) -> Preset:
         file = file.model_copy(update={"headline": "latency"})
     if problem := _wrong_headline(file):
         raise PresetError(f"{path}: {problem}")
-    return Preset(printable(path.stem), path, user, file)
+    return file
 
 
 def _wrong_headline(file: PresetFile) -> str | None:
@@ -285,7 +295,7 @@ def preset_rows(catalogue: Catalogue) -> list[PresetRow]:
 
 
 def _row(name: str, entry: Preset | PresetError) -> PresetRow:
-    from cephtui.models.rows import PresetRow
+    from cephtui.models.preset_rows import PresetRow
 
     if isinstance(entry, PresetError):
         return PresetRow(preset=name, error=str(entry))

@@ -60,11 +60,19 @@ def lines(text: str) -> str:
 
 
 def suggestion(word: str, names: Iterable[str]) -> str:
-    """``did you mean NAME?`` with the nearest of the names; empty where none is near."""
+    """``did you mean NAME?`` with the nearest of the names; empty where none is near.
+
+    Capitals and signs make no difference: ``Write_IOPS`` is ``write-iops``.
+    """
     import difflib  # no start of cephtui needs it
 
-    near = difflib.get_close_matches(word, list(names), n=1)
-    return f"did you mean {near[0]}?" if near else ""
+    by_letters = {_letters(name): name for name in names}
+    near = difflib.get_close_matches(_letters(word), by_letters, n=1)
+    return f"did you mean {by_letters[near[0]]}?" if near else ""
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).lower()
 
 
 def listed(values: Sequence[str], most: int = 3) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from cephtui.frozen import dataclass
-from cephtui.models import Interval, Latency, RateSamples, Summary, Total
+from cephtui.models import Interval, Latency, Summary, Total
 from cephtui.models.metrics import is_carried
 from cephtui.models.samples import GRID_BUCKETS
+
+if TYPE_CHECKING:
+    from cephtui.models import RateSamples
 
 # The latency grid is fio's own (stat.h: FIO_IO_U_PLAT_BITS 6, FIO_IO_U_PLAT_GROUP_NR 29), so that fio's
 # histograms lose nothing on it and every other tool's can be laid onto it.

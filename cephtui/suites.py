@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from cephtui.frozen import dataclass
 from cephtui.models import Line
-from cephtui.models.base import REPEATS_MOST
-from cephtui.models.plan import OVERHEAD_SECONDS
+from cephtui.models.base import OVERHEAD_SECONDS, REPEATS_MOST, Scheme
 from cephtui.presets import (
     Catalogue,
     Choice,
@@ -24,27 +23,27 @@ from cephtui.presets import (
     unknown_preset,
 )
 from cephtui.printable import printable
-from cephtui.targets import KINDS
 from cephtui.tools.base import OptionError, Workload
-from cephtui.tools.tool import Tool
 
 if TYPE_CHECKING:
-    from cephtui.models.rows import SuiteRow, SuiteStepRow
+    from cephtui.models.preset_rows import SuiteRow, SuiteStepRow
+    from cephtui.tools.tool import Tool
 
 WHY = "why"
 """The packaged suite that shows why a target is slow."""
 SUITE_STEPS_MOST = 100
 """More than this many steps in one suite are taken for a mistake."""
+SCHEMES: tuple[str, ...] = get_args(Scheme)
 
 
 def _known_scheme(name: str) -> str:
-    if name not in KINDS:
-        raise ValueError(f"expected {', '.join(KINDS)}")
+    if name not in SCHEMES:
+        raise ValueError(f"expected {', '.join(SCHEMES)}")
     return name
 
 
 Repeats: TypeAlias = Annotated[int, Field(ge=1, le=REPEATS_MOST)]
-Scheme: TypeAlias = Annotated[str, AfterValidator(_known_scheme)]
+KnownScheme: TypeAlias = Annotated[str, AfterValidator(_known_scheme)]
 
 
 class StepFile(BaseModel):
@@ -57,7 +56,7 @@ class StepFile(BaseModel):
     options: dict[str, Choice] = {}
     repeats: Repeats | None = None
     each: Literal["node"] | None = None
-    targets: list[Scheme] = []
+    targets: list[KnownScheme] = []
     expect: list[Line] = []
     optional: bool = False
     own_data: bool = False
@@ -128,7 +127,7 @@ def shared_options(presets: Iterable[Preset], options: Mapping[str, Choice]) -> 
 
 def _options_of(tool: Tool, options: Collection[str]) -> set[str]:
     """The options of these that a tool has, under this or another name."""
-    names = {field.name for field in tool.fields()} if options else set()
+    names = set(tool.Options.names())
     return {option for option in options if names.issuperset(tool.canonical({option: ""}))}
 
 
@@ -215,7 +214,7 @@ def suite_rows(suites: Suites) -> list[SuiteRow]:
 
 
 def _row(name: str, entry: Suite | PresetError) -> SuiteRow:
-    from cephtui.models.rows import SuiteRow
+    from cephtui.models.preset_rows import SuiteRow
 
     if isinstance(entry, PresetError):
         return SuiteRow(suite=name, error=str(entry))
@@ -233,7 +232,7 @@ def _row(name: str, entry: Suite | PresetError) -> SuiteRow:
 
 
 def _step_row(step: SuiteStep) -> SuiteStepRow:
-    from cephtui.models.rows import SuiteStepRow
+    from cephtui.models.preset_rows import SuiteStepRow
 
     return SuiteStepRow(
         title=step.title,
@@ -241,7 +240,7 @@ def _step_row(step: SuiteStep) -> SuiteStepRow:
         options=dict(step.options),
         repeats=step.repeats,
         each="node" if step.each_node else None,
-        targets=step.schemes or tuple(scheme for scheme in KINDS if scheme in step.preset.tool.kinds),
+        targets=step.schemes or tuple(scheme for scheme in SCHEMES if scheme in step.preset.tool.kinds),
         expect=step.expect,
         optional=step.optional,
     )

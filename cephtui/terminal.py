@@ -68,6 +68,15 @@ def silence(stream: TextIO) -> None:
 
 
 @contextlib.contextmanager
+def until_seen() -> Iterator[None]:
+    """A block that prints, which ends where the reader of stdout has seen enough and closed it, as ``head`` does."""
+    try:
+        yield
+    except BrokenPipeError:
+        silence(sys.stdout)
+
+
+@contextlib.contextmanager
 def blocking(stream: TextIO, wait: bool) -> Iterator[None]:
     """In the block, writes wait for a stalled reader, or, with ``wait`` false, raise BlockingIOError."""
     os.set_blocking(stream.fileno(), wait)

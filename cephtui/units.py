@@ -6,6 +6,11 @@ import re
 
 _SIZE = re.compile(r"(\d+)([kmgtp]?)b?", re.IGNORECASE | re.ASCII)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|d)?", re.IGNORECASE | re.ASCII)
+_WORDY_SIZE = re.compile(r"(\d+) ?([kmgtp])i?b?", re.IGNORECASE | re.ASCII)
+_WORDY_DURATION = re.compile(
+    r"(\d+(?:\.\d+)?) ?(?:(s)(?:ecs?|econds?)?|(m)(?:ins?|inutes?)?|(h)(?:rs?|ours?)?|(d)(?:ays?)?)",
+    re.IGNORECASE | re.ASCII,
+)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 DASH = "-"
@@ -21,7 +26,7 @@ def parse_size(text: str) -> int:
     """
     match = _SIZE.fullmatch(text.strip())
     if not match:
-        raise ValueError(f"expected a size such as 4k, 1M or 10G, got {text!r}")
+        raise ValueError(f"expected {_shortest(_WORDY_SIZE, text) or 'a size such as 4k, 1M or 10G'}, got {text!r}")
     power = _POWERS[match[2].lower()]
     return int(match[1]) << 10 * power
 
@@ -30,8 +35,23 @@ def parse_duration(text: str) -> float:
     """The seconds in ``60``, ``60s``, ``1.5m`` or ``2h``; raises ValueError."""
     match = _DURATION.fullmatch(text.strip())
     if not match:
-        raise ValueError(f"expected a duration such as 60, 60s or 5m, got {text!r}")
+        expected = _shortest(_WORDY_DURATION, text) or "a duration such as 60, 60s or 5m"
+        raise ValueError(f"expected {expected}, got {text!r}")
     return float(match[1]) * _SECONDS[(match[2] or "s").lower()]
+
+
+def _shortest(words: re.Pattern[str], text: str) -> str:
+    """How a figure with a longer unit is typed, ``5s`` for ``5 sec``; empty for any other text."""
+    match = words.fullmatch(text.strip())
+    return "".join(filter(None, match.groups())) if match else ""
+
+
+def parse_percent(text: str) -> float:
+    """The percentage in ``10``, ``10%`` or ``-10 %``; raises ValueError."""
+    try:
+        return float(text.strip().removesuffix("%"))
+    except ValueError:
+        raise ValueError(f"expected a percentage such as 10, got {text!r}") from None
 
 
 def _scaled(value: float, base: float, names: tuple[str, ...]) -> tuple[float, str]:

@@ -23,12 +23,12 @@ from cephtui.cli.options import TARGET_HELP
 from cephtui.cli.verbs import cli
 from cephtui.models.findings import KINDS, TOPICS, FindingKind
 from cephtui.models.findings.examples import example_findings
-from cephtui.models.rows import PresetRow
+from cephtui.models.preset_rows import PresetRow
 from cephtui.paths import packaged_presets_dir, packaged_suites_dir
 from cephtui.presets import choice_text, find_presets
 from cephtui.presets import preset_rows as preset_rows
+from cephtui.reports.views.presets import size_of
 from cephtui.reports.words.quality import LEVELS, QUALITY, limited_figures
-from cephtui.reports.words.text import size_of
 from cephtui.sessions.jsonlines import schema
 from cephtui.suites import find_suites
 from cephtui.suites import suite_rows as suite_rows
@@ -50,10 +50,12 @@ KEYS: Mapping[str, str] = {
     "ConsoleScreen": "The console",
     "Panels": "The console, in the row of presets",
     "RunScreen": "Charts: the console, a session, a replay",
+    "TimelineScreen": "Time: a replay and its presenter; zoom in every chart of a run",
     "RunsTable": "The list of runs",
+    "FilterText": "The list of runs, where words for it are typed (`/`)",
     "FormScreen": "Edit (`e`)",
     "HowOftenScreen": "How often (`H`)",
-    "Tick": "Edit, on a field with a tick",
+    "Tick": "Edit, on a field that is yes or no",
     "QueueScreen": "Queue (`u`)",
     "CheckScreen": "Check (`C`)",
     "Picker": "Choosers: presets, targets, nodes, runs, commands",
@@ -79,6 +81,7 @@ KEYS: Mapping[str, str] = {
     "SessionScreen": "A session",
     "PlayedScreen": "Replay and watch",
     "ReplayScreen": "Replay",
+    "StoryScreen": "The demo",
     "Dialog": "Every dialog",
     "Scrolled": "Every text that scrolls",
     "Details": "A text in a dialog",

@@ -37,9 +37,10 @@ from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.start import Start
 from cephtui.tui.screens.details import DetailsScreen
 from cephtui.tui.screens.matrix import MatrixScreen
-from cephtui.tui.screens.replay import Player
+from cephtui.tui.screens.player import Player
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
+from cephtui.tui.screens.why import WhyScreen
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.live_view import LiveView
 from cephtui.tui.widgets.runs_table import RunsTable
@@ -54,17 +55,17 @@ SECOND = "write-iops"
 """The preset on the right of the one that is selected first."""
 OSDS = 7
 """Of the other recorded session, in which one OSD compresses what it writes."""
-AT_SECONDS = 31.0
+AT_SECONDS = 40.0
 """Of the run that is played: some time after an OSD stood still."""
 FIRST_SECOND = 2
 """Of the run, in the animation: prefilling has begun."""
-FRAME_SECONDS, LAST_SECONDS = 0.25, 3.0
-"""A frame of the animation is a second of the run; the last one is its result."""
+FRAME_SECONDS, LAST_SECONDS, STEP_SECONDS = 0.25, 3.0, 2
+"""A frame of the animation is two seconds of the run; the last one is its result."""
 PAGE = {"width": 1000, "height": 1080, "deviceScaleFactor": 1, "mobile": False}
 """The upper part of a report, in pixels."""
 SAFE = Profile(colors="8", ascii_only=True)
-BEFORE, AFTER = 7, 12
-"""Small writes with one copy, and with two: of three runs each, the second are one row that stands for the last."""
+BEFORE, AFTER = 9, 24
+"""Small writes on a slow disk, and on a fast one, three runs each: the second are one row that stands for the last."""
 _Pilot = Pilot[Any]
 
 
@@ -222,16 +223,16 @@ def other_session(session: Path) -> Path:
 
 
 async def draw_animation(session: Path, name: str, theme: str) -> None:
-    """The console through the whole run, a second of it in each frame."""
+    """The console through the whole run, two seconds of it in each frame."""
     runner, frames = Recorded(session, FIRST_SECOND), list[Picture]()
     async with playing(runner, FULL, SIZE, theme) as (app, pilot):
-        for second in range(FIRST_SECOND, 1 + math.ceil(runner.lasted_seconds)):
+        for second in range(FIRST_SECOND, STEP_SECONDS + math.ceil(runner.lasted_seconds), STEP_SECONDS):
             runner.seconds = second
             console_screen(app).query_one(LiveView).catch_up()
             await settled(pilot)
             frames.append(picture(app))
     seconds = [FRAME_SECONDS] * (len(frames) - 1) + [LAST_SECONDS]
-    drawn = moving(list(zip(seconds, frames, strict=True)), poster=round(AT_SECONDS) - FIRST_SECOND)
+    drawn = moving(list(zip(seconds, frames, strict=True)), poster=(round(AT_SECONDS) - FIRST_SECOND) // STEP_SECONDS)
     (FOLDER / f"{name}.svg").write_text(drawn)
     print(f"{name}.svg")
 
@@ -248,23 +249,23 @@ async def draw_compare(session: Path, name: str, theme: str) -> None:
     """Before and after a change."""
     app = SavedApp(session.parent, [SessionsScreen(session.parent), SessionScreen(session)])
     async with shown(app, SIZE, theme) as pilot:
-        await until(pilot, lambda: "write-iops" in text(app))
-        await settled(pilot, "write-iops")
+        await until(pilot, lambda: "depth-sweep" in text(app))
+        await settled(pilot, "depth-sweep")
         table = app.screen.query_one("#runs", RunsTable)
         while table.chosen is None or table.chosen.run != AFTER:
             await pilot.press("j")
             await pilot.pause()
         await pilot.press("c")
-        await until(pilot, lambda: f"demo/{BEFORE}" in text(app))
+        await until(pilot, lambda: "before" in text(app))
         await pilot.press(*f"demo/{BEFORE}")
-        await settled(pilot, f"demo/{BEFORE}")
+        await settled(pilot, f"#{BEFORE}")
         await pilot.press("enter")
         await settled(pilot, "differs")
         save(app, name)
 
 
 async def draw_check(session: Path, name: str, theme: str) -> None:
-    """The end of a guided check: the runs with one copy before the change, those with two after it."""
+    """The end of a guided check: the runs with a slow disk before the change, those with a fast one after it."""
     runs = {run.run: run for run in store.read_runs(session)[0]}
     async with playing(Recorded(session, AT_SECONDS), FULL, SIZE, theme) as (app, pilot):
         choice = console_screen(app).choice
@@ -283,6 +284,14 @@ async def draw_details(session: Path, name: str, theme: str) -> None:
     app = SavedApp(session.parent, [SessionScreen(session), DetailsScreen(session, run)])
     async with shown(app, LARGE, theme) as pilot:
         await settled(pilot, "p99.9")
+        save(app, name)
+
+
+async def draw_why(session: Path, name: str, theme: str) -> None:
+    """Why the writes of an OSD with a slow disk take long."""
+    app = SavedApp(session.parent, [SessionScreen(session), WhyScreen(session)])
+    async with shown(app, SIZE, theme) as pilot:
+        await settled(pilot, "what to do")
         save(app, name)
 
 
@@ -309,9 +318,11 @@ async def draw_browser(session: Path, name: str) -> None:
 
     (folder := session.parent.parent / "serving").mkdir()
     async with chromium() as browser:
-        with serving(folder, ("demo",)) as served:
+        with serving(folder, ("replay", f"{demo.SESSION}/{demo.STAR}")) as served:
             tab = await browser.tab()
             await tab.open(served.url)
+            await tab.reads("playing 1x")
+            await tab.press("+", "+", "+")
             await tab.reads("osd.1 resumed")
             await tab.press(" ", "ArrowRight", "ArrowRight")
             await tab.reads("paused")
@@ -330,11 +341,11 @@ def others(folder: Path, session: Path) -> None:
     """Some sessions beside the recorded one: its own runs in parts, as a list has them after some days."""
     import shutil
 
-    archive.annotate(session, note="replicas 1 and 2, and an OSD that stands still", tags=("lab", "before-after"))
+    archive.annotate(session, note="an OSD that stands still, a slow disk, a sweep", tags=("lab", "before-after"))
     archive.annotate(session, baseline=BEFORE)
     for name, numbers, note in (
-        ("lab-before", range(1, 7), "all six, one copy"),
-        ("lab-after-size-2", range(BEFORE, demo.STAR), "write-iops again, two copies"),
+        ("lab-before", range(1, 7), "all six, two copies"),
+        ("lab-new-disk", range(22, AFTER + 1), "write-iops again, the disk of osd.1 is new"),
     ):
         (folder / name).mkdir()
         shutil.copy(session / "plans.jsonl", folder / name)
@@ -362,6 +373,7 @@ async def main(wanted: list[str]) -> None:
         "console-80x24": partial(draw_console, theme=dark, size=SMALL),
         "ascii": partial(draw_console, theme="", profile=SAFE),
         "details-dark": partial(draw_details, theme=dark),
+        "why-dark": partial(draw_why, theme=dark),
         "osds-dark": partial(draw_osds, theme=dark),
         "links-dark": partial(draw_links, theme=dark),
         "report": draw_report,

@@ -32,8 +32,8 @@ _PARAMETERS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("pg", "dump"): ("dumpcontents",),
 }
 """The names of the parameters of commands that have some, as in ``get_command_descriptions``."""
-_LISTS = {"states", "dumpcontents", "value"}
-"""Parameters that take several values."""
+_LISTS, _INTEGERS = {"states", "dumpcontents"}, {"value"}
+"""Parameters that take several values, and those that take a number."""
 _EACH_RUN: Mapping[str, Mapping[str, object]] = {
     "config diff": {"only": osd_options.ONLY, "most": 256},
     "dump_osd_network": {"most": 256},
@@ -67,7 +67,14 @@ def _request(command: Sequence[str]) -> dict[str, object]:
 def _parameters(words: Sequence[str]) -> dict[str, object]:
     begin = next((start for start in _PARAMETERS if tuple(words[: len(start)]) == start), tuple(words))
     values = zip(_PARAMETERS.get(begin, ()), words[len(begin) :], strict=False)
-    return {"prefix": " ".join(begin), **{name: [value] if name in _LISTS else value for name, value in values}}
+    return {"prefix": " ".join(begin), **{name: _typed(name, value) for name, value in values}}
+
+
+def _typed(name: str, value: str) -> object:
+    """A value as JSON; OSDs of 20.2 take none of another type than its parameter's."""
+    if name in _LISTS:
+        return [value]
+    return int(value) if name in _INTEGERS else value
 
 
 def parse_answers(text: str, commands: int) -> tuple[Answer, ...]:

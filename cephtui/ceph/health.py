@@ -67,6 +67,13 @@ OTHER = _codes(
     """
 )
 """The codes of checks that do not slow a benchmark down, or that are about how the cluster is set up."""
+SLOWNESS = _codes(
+    """
+    SLOW_OPS REQUEST_SLOW REQUEST_STUCK BLUESTORE_SLOW_OP_ALERT MDS_SLOW_REQUEST MDS_SLOW_METADATA_IO
+    BLOCK_DEVICE_STALLED_READ_ALERT DB_DEVICE_STALLED_READ_ALERT WAL_DEVICE_STALLED_READ_ALERT
+    """
+)
+"""The codes of checks that say that operations are slow, and not why."""
 OSDMAP_FLAGS, SLOW_OPS, _DAMAGED = "OSDMAP_FLAGS", "SLOW_OPS", "PG_DAMAGED"
 """Checks that may or may not cost speed: the flags, the daemons or the states of PGs in their messages decide."""
 _DAEMON = re.compile(r"\b(osd|mon|mds|mgr)\.")
@@ -155,6 +162,11 @@ def _words(code: str, message: str) -> str:
     remarks = [message] if message not in ("", code) else []
     remarks += [f"at some time within {_OUTLASTING[code]}"] if code in _OUTLASTING else []
     return f"{code} ({', '.join(remarks)})" if remarks else code
+
+
+def only_slowness(checks: Collection[str]) -> bool:
+    """Whether checks, in words, all say no more than that operations are slow."""
+    return bool(checks) and SLOWNESS.issuperset(check.partition(" ")[0] for check in checks)
 
 
 def number_in(message: str) -> int:

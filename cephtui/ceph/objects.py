@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from cephtui.models import Place, RadosPlace
+from typing import TYPE_CHECKING
+
+from cephtui import models
 from cephtui.paths import packaged_text
+
+if TYPE_CHECKING:
+    from cephtui.models import Place
 
 
 def rados(place: Place, *words: str) -> tuple[str, ...]:
     """A rados command on a place's own objects; raises ValueError without a pool and a namespace."""
-    if not (isinstance(place, RadosPlace) and place.pool and place.namespace):
+    if not (isinstance(place, models.RadosPlace) and place.pool and place.namespace):
         raise ValueError("expected a pool and a namespace")
     user = ("--id", place.ceph_id) if place.ceph_id else ()
     return ("rados", *user, "-p", place.pool, "-N", place.namespace, *words)

@@ -1,4 +1,4 @@
-"""Presets, nodes, target and session as the options name them; each function raises UsageError for a wrong option."""
+"""Nodes, target and session as the options name them; each function raises UsageError for a wrong option."""
 
 from __future__ import annotations
 
@@ -17,25 +17,13 @@ from cephtui.keys import vault
 from cephtui.models import Node
 from cephtui.nodes.vault import Vault
 from cephtui.planning import new_batch
-from cephtui.presets import Catalogue, find_presets
 from cephtui.sessions import names
 from cephtui.sessions.store import StoreError
-from cephtui.suites import Suites, find_suites
 from cephtui.targets import KINDS, Target, TargetError, parse_target, target_kind, with_data_pool
 from cephtui.targets.scratch import scratch_target
 
 _NEXT_TARGET = re.compile(rf",(?=(?:{'|'.join(KINDS)}):)")
 """A comma behind which another target begins; others are part of a path."""
-
-
-def find_catalogue() -> Catalogue:
-    """All presets, packaged and the user's."""
-    return find_presets(paths.packaged_presets_dir(), paths.user_presets_dir())
-
-
-def find_all_suites(catalogue: Catalogue) -> Suites:
-    """All suites, packaged and the user's, of these presets."""
-    return find_suites(paths.packaged_suites_dir(), paths.user_suites_dir(), catalogue)
 
 
 def load_config(where: Where) -> config.Config:

@@ -12,6 +12,8 @@ import click
 
 _WORD = re.compile(r"[A-Za-z0-9._-]+")
 """Names that need no quotes in a shell; others are not completed."""
+_TARGET = re.compile(r"[A-Za-z0-9._/:,+=@-]+")
+"""Targets of the same kind."""
 _NEWEST = "last"
 
 
@@ -32,6 +34,30 @@ def complete_listed(context: click.Context, parameter: click.Parameter, incomple
     suites = sorted({path.stem for folder in folders for path in folder.glob("*.toml")})
     fitting = [name for name in suites if name.startswith(incomplete) and _WORD.fullmatch(name)]
     return [*complete_presets(context, parameter, incomplete), *fitting]
+
+
+def complete_targets(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Schemes, endpoints and nodes of the config file, and what was measured before, the newest first.
+
+    Nothing is asked of a node.
+    """
+    from cephtui.cli.neighbours import complete_nodes, config_of
+    from cephtui.paths import sessions_dir
+    from cephtui.sessions.listing import list_sessions
+    from cephtui.sessions.store import StoreError
+    from cephtui.targets import KINDS
+    from cephtui.targets.host import HostKind
+    from cephtui.targets.s3 import S3Kind
+    from cephtui.targets.scratch import is_scratch
+
+    targets, host = [f"{scheme}:" for scheme in KINDS], f"{HostKind.scheme}:"
+    if incomplete.startswith(host):
+        targets += [f"{host}{node}" for node in complete_nodes(context, parameter, incomplete.removeprefix(host))]
+    targets += [f"{S3Kind.scheme}:{endpoint}" for endpoint in config_of(context).s3]
+    with contextlib.suppress(StoreError):
+        rows = [row for row in list_sessions(sessions_dir())[::-1] if not row.imported]
+        targets += [target for row in rows for target in row.targets if not is_scratch(target)]
+    return [text for text in dict.fromkeys(targets) if text.startswith(incomplete) and _TARGET.fullmatch(text)]
 
 
 def complete_findings(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -58,7 +58,6 @@ def emit_lines(view: View) -> None:
     from cephtui.cli.printing import print_lines
 
     print_lines(view.lines())
-    sys.stdout.flush()
 
 
 _PRINTED: Mapping[str, Callable[[View], None]] = {"table": emit_table, "json": emit_lines}
@@ -89,11 +88,13 @@ def hand_out(content: str | bytes, output: Output) -> None:
     """A whole file, or the same on stdout; raises Refused."""
     from cephtui.cli.errors import Refused
     from cephtui.reports.writing import ExportError, write
-    from cephtui.terminal import say
+    from cephtui.terminal import say, until_seen
 
     if output.file is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content.encode() if isinstance(content, str) else content)
+        with until_seen():
+            sys.stdout.flush()
+            sys.stdout.buffer.write(content.encode() if isinstance(content, str) else content)
+            sys.stdout.buffer.flush()
         return
     try:
         write(output.file, content, force=output.force)
@@ -102,6 +103,16 @@ def hand_out(content: str | bytes, output: Output) -> None:
     say(f"report in {output.file}")
 
 
+class _Form(click.Choice[str]):
+    """One of the formats."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value == _PDF:
+            raise click.UsageError(_INSTEAD)
+        return super().convert(value, param, ctx)
+
+
+_PDF, _INSTEAD = "pdf", "pdf is no format of cephtui's: a browser prints --format html as PDF"
 OUTPUT_OPTIONS = ("--format", "--json", "--output", "--force")
 """What they are called."""
 _ABOUT = "; ".join(f"{name} {row.about}" for name, row in FORMATS.items() if row.about)
@@ -109,7 +120,7 @@ _options = (
     click.option(
         "--format",
         "form",
-        type=click.Choice(FORMS),
+        type=_Form(FORMS),
         help=f"{_ABOUT}. Default: as FILE ends, or {FORMS[0]}.",
     ),
     click.option("-o", "--output", "destination", type=click.Path(path_type=Path), metavar="FILE", help="- prints it."),
@@ -150,4 +161,6 @@ def form_for(form: str | None, file: Path | None, usual: str) -> str:
     assert file
     if named := format_of(file):
         return named
+    if file.suffix == f".{_PDF}":
+        raise click.UsageError(f"{file.name}: {_INSTEAD}")
     raise click.UsageError(f"{file.name}: expected a name that ends with .{', .'.join(FORMATS)}; or give --format")

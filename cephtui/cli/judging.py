@@ -12,7 +12,7 @@ from cephtui.analysis.runs.batches import full_names
 from cephtui.analysis.statistics.looks import CONFIDENCES, ONE_LOOK, LookSchedule
 from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement, metric_named
 from cephtui.analysis.verdicts.verdict import Criteria
-from cephtui.cli.choice import find_catalogue
+from cephtui.cli.catalogue import find_catalogue
 from cephtui.cli.options import CheckQuestion
 from cephtui.models import Run
 from cephtui.models.metrics import Metric

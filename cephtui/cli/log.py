@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 from cephtui.printable import lines, printable
+
+_LIBRARIES = ("aiohttp", "asyncio", "asyncssh", "textual-serve")
+"""Their messages must not end up on the terminal."""
 
 
 class _Formatter(logging.Formatter):
@@ -19,35 +22,41 @@ class _Formatter(logging.Formatter):
         return lines(super().formatException(ei))
 
 
-def start_log() -> Path:
-    """Log into cephtui's own file from now on; its path."""
-    # not at the top: --version and --help do without
-    from logging.handlers import RotatingFileHandler
+class _File(logging.Handler):
+    """The file, which is opened for the first record: most commands have none."""
 
-    from cephtui.paths import log_file, make_private
+    @cached_property
+    def _file(self) -> logging.Handler:
+        from logging.handlers import RotatingFileHandler
 
-    path = log_file()
+        from cephtui.paths import log_file, make_private
+
+        path = log_file()
+        handler: logging.Handler
+        try:
+            make_private(path.parent)
+            handler = RotatingFileHandler(path, maxBytes=1 << 20, backupCount=2)
+        except OSError:
+            handler = logging.NullHandler()  # a log that can't be written must not stop a measurement
+        handler.setFormatter(_Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
+        return handler
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._file.handle(record)
+
+
+def start_log() -> None:
+    """Log into cephtui's own file from now on."""
     logging.raiseExceptions = False
     root = logging.getLogger("cephtui")
     if root.handlers:
-        return path
+        return
     root.setLevel(logging.INFO)
     root.propagate = False
-    try:
-        make_private(path.parent)
-        handler: logging.Handler = RotatingFileHandler(path, maxBytes=1 << 20, backupCount=2)
-    except OSError:
-        handler = logging.NullHandler()  # a log that can't be written must not stop a measurement
-    handler.setFormatter(_Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
+    handler = _File()
     root.addHandler(handler)
-    for library in (
-        "aiohttp",
-        "asyncio",
-        "asyncssh",
-        "textual-serve",
-    ):  # their messages must not end up on the terminal
-        other = logging.getLogger(library)
-        other.setLevel(logging.WARNING)
-        other.propagate = False
-        other.addHandler(handler)
-    return path
+    for name in _LIBRARIES:
+        library = logging.getLogger(name)
+        library.setLevel(logging.WARNING)
+        library.propagate = False
+        library.addHandler(handler)

@@ -14,7 +14,17 @@ from cephtui.cli.errors import ReaderGone
 from cephtui.cli.log import start_log
 from cephtui.cli.verbs import cli
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE
-from cephtui.terminal import ENDING, Ending, Interrupted, blocking, prepare_streams, say, signal_handlers, silence
+from cephtui.terminal import (
+    ENDING,
+    Ending,
+    Interrupted,
+    blocking,
+    prepare_streams,
+    say,
+    signal_handlers,
+    silence,
+    until_seen,
+)
 
 _GRACE_SECONDS = 15.0
 log = logging.getLogger("cephtui.cli.main")
@@ -40,8 +50,10 @@ def _leave() -> NoReturn:
 def _main(ending: Ending) -> None:
     try:
         code = cli.main(prog_name="cephtui", standalone_mode=False)
-        sys.stdout.flush()
+        with until_seen():
+            sys.stdout.flush()
     except click.ClickException as error:
+        log.info("exit code %d: %s", error.exit_code, error.format_message())
         say(error.format_message())
         sys.exit(error.exit_code)
     except (click.Abort, Interrupted) as error:
@@ -53,9 +65,11 @@ def _main(ending: Ending) -> None:
         if ending.is_requested:  # pydantic makes an error of its own of what is raised while it builds a model
             _report_interruption()
         silence(sys.stdout)
-        path = start_log()
+        from cephtui.paths import log_file
+
+        start_log()
         log.exception("unexpected error")
-        say(f"unexpected error: {error!r}; the traceback is in {path}")
+        say(f"unexpected error: {error!r}; the traceback is in {log_file()}")
         sys.exit(EXIT_FAILED)
     sys.exit(code or 0)
 

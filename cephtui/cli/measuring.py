@@ -36,6 +36,7 @@ from cephtui.running.outcomes import unsaved, worst
 from cephtui.running.recorder import CUT_SHORT
 from cephtui.running.runner import Runner
 from cephtui.sessions import store
+from cephtui.sessions.kept import holds_nothing
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.studies import study_in_session
 from cephtui.studies.base import Measure, Study
@@ -92,10 +93,10 @@ def carry_out(
 def _conclude(runner: Runner, study: Study[Any], ended: Ended, front: _Terminal, output: Output) -> int:
     """Write and keep what the runs show, and say how what is missing is measured; the exit code of that.
 
-    A file has it as one document, the conclusion first.
+    A file has it as one document, the conclusion first. Where nothing was measured it was said why.
     """
     view, directory = view_of(study), runner.directory
-    if directory is None:
+    if directory is None or holds_nothing(directory):
         return 0
     measured = view.measured(study, ended.runs)
     if output.form == "table":

@@ -59,14 +59,9 @@ def _text(path: Path) -> str:
 
 def complete_nodes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Nodes and groups of the config file, hosts of the SSH configuration, nodes of the Proxmox VE cluster."""
-    from cephtui import config, paths
+    from cephtui import config
 
-    file, ssh_config = context.params.get("config"), context.params.get("ssh_config")
-    settings = config.Config(ssh_config=str(ssh_config) if ssh_config else None)
-    with contextlib.suppress(config.ConfigError):
-        path = file or paths.config_dir() / "config.toml"
-        settings = config.load_config(path, required=False, ssh_config=settings.ssh_config)
-    settings = with_neighbours(settings)
+    settings = with_neighbours(config_of(context))
     names = [
         config.LOCAL,
         *settings.nodes,
@@ -75,3 +70,15 @@ def complete_nodes(context: click.Context, parameter: click.Parameter, incomplet
         *config.ssh_hosts(settings.ssh_config),
     ]
     return [name for name in dict.fromkeys(names) if name.startswith(incomplete)]
+
+
+def config_of(context: click.Context) -> Config:
+    """The config file of a command line that is being completed; an empty one where it can't be read."""
+    from cephtui import config, paths
+
+    file, ssh_config = context.params.get("config"), context.params.get("ssh_config")
+    settings = config.Config(ssh_config=str(ssh_config) if ssh_config else None)
+    with contextlib.suppress(config.ConfigError):
+        path = file or paths.config_dir() / "config.toml"
+        return config.load_config(path, required=False, ssh_config=settings.ssh_config)
+    return settings

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cephtui.cli.complete import complete_options
+from cephtui.cli.complete import complete_options, complete_targets
 from cephtui.cli.emit import Output, check_output, output_options
 from cephtui.cli.neighbours import complete_nodes
 from cephtui.studies import KINDS as STUDY_KINDS
 from cephtui.studies import StudyOption
+from cephtui.units import parse_duration, parse_percent
 
 if TYPE_CHECKING:
     from cephtui.models.base import Quiet
@@ -96,10 +97,20 @@ def refuse_other_options(right: Collection[str], why: str) -> None:
     refuse_options({*given_options()}.difference(right), why)
 
 
-def within(low: float, high: float) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """A callback that takes these numbers only; click's own range is given in the help as mathematics."""
+def within(
+    low: float, high: float, parse: Callable[[str], float] | None = None
+) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """A callback that takes these numbers only; click's own range is given in the help as mathematics.
+
+    ``parse`` reads a number with its unit, and raises ValueError; its option is ``UNPROCESSED`` by click.
+    """
 
     def checked(context: click.Context, option: click.Parameter, value: Any) -> Any:
+        if parse and isinstance(value, str):
+            try:
+                value = parse(value)
+            except ValueError as error:
+                raise click.BadParameter(str(error)) from None
         if value is not None and not low <= value <= high:
             raise click.BadParameter(f"{value:g} is not in the range {low:g} to {high:g}.")
         return value
@@ -168,12 +179,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="JSON Lines i
 session_option = click.option(
     "--session", metavar="NAME", help="Save into this session. Default: a new one, named by the time."
 )
-target_option = click.option("--target", metavar="TARGET", help=TARGET_HELP)
+target_option = click.option("--target", metavar="TARGET", shell_complete=complete_targets, help=TARGET_HELP)
 targets_option = click.option(
     "--target",
     "targets",
     multiple=True,
     metavar="TARGET",
+    shell_complete=complete_targets,
     help=f"{TARGET_HELP} Repeatable: each preset takes the first that its tool can use; of several of a kind (or A,B) "
     "it is run on each.",
 )
@@ -238,8 +250,8 @@ _judging_options = (
     click.option(
         "--same",
         "same_percent",
-        type=float,
-        callback=within(0.1, 99),
+        type=click.UNPROCESSED,
+        callback=within(0.1, 99, parse_percent),
         default=CheckQuestion.same_percent,
         show_default=True,
         metavar="PERCENT",
@@ -261,8 +273,8 @@ _judging_options = (
     ),
     click.option(
         "--confidence",
-        type=float,
-        callback=within(50, 99.9),
+        type=click.UNPROCESSED,
+        callback=within(50, 99.9, parse_percent),
         default=CheckQuestion.confidence,
         show_default=True,
         metavar="PERCENT",
@@ -329,8 +341,8 @@ quiet_all_option = click.option(
 )
 stall_option = click.option(
     "--stall-timeout",
-    type=float,
-    callback=within(10, math.inf),
+    type=click.UNPROCESSED,
+    callback=within(10, math.inf, parse_duration),
     default=120.0,
     show_default=True,
     metavar="SECONDS",

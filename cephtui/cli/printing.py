@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -12,19 +13,22 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
 
 from cephtui.frozen import dataclass
-from cephtui.models import Model, Sample
-from cephtui.sessions.jsonlines import line
-from cephtui.terminal import make_console
+from cephtui.terminal import make_console, until_seen
 from cephtui.tui.terminal.profile import UnknownLevel, as_started, detect
 
 if TYPE_CHECKING:
+    from cephtui.models import Model, Sample
     from cephtui.reports.blocks import Block, Document
 
 
 def print_lines(rows: Iterable[Model | Sample]) -> None:
-    """Print each row as a JSON object on a line of its own."""
-    for row in rows:
-        print(line(row))
+    """Print each row as a JSON object on a line of its own, as long as they are read."""
+    from cephtui.sessions.jsonlines import line
+
+    with until_seen():
+        for row in rows:
+            print(line(row))
+        sys.stdout.flush()
 
 
 def ascii_only() -> bool:
@@ -45,7 +49,8 @@ def print_blocks(blocks: Document | Iterable[Block]) -> None:
 
 def print_report(value: RenderableType, console: Console | None = None) -> None:
     """Print for people: as wide as the terminal, in a pipe as wide as it is; no line ends with blanks."""
-    (console or make_console()).print(_Trimmed(value))
+    with until_seen():
+        (console or make_console()).print(_Trimmed(value))
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,7 +144,8 @@ def report(**arguments: Any) -> None:
 @click.command(
     short_help="Replay a saved run as it was live.",
     epilog="\b\nExamples:\n  cephtui replay\n  cephtui replay tuning/2\n  cephtui replay tuning/2 --speed 8\n"
-    "\nKeys: space pauses, left and right go back and forth, + and - change the speed.",
+    "\nKeys: space pauses, left and right go back and forth, + and - change the speed, z zooms in, f presents it, esc "
+    "leads to the session's other runs.",
 )
 @click.argument("name", metavar="[SESSION[/RUN]]", default="last", shell_complete=complete_runs)
 @click.option("--speed", type=click.FloatRange(1, 20), default=1.0, show_default=True, help="Times the recorded speed.")
@@ -173,14 +174,16 @@ def watch(**arguments: Any) -> None:
 
 @click.command(
     short_help="Play a recorded session of a real cluster.",
-    epilog="\b\nExamples:\n  cephtui demo\n  cephtui demo --speed 1",
+    epilog="\b\nExamples:\n  cephtui demo\n  cephtui demo --speed 2",
 )
-@click.option("--speed", type=click.FloatRange(1, 20), default=4.0, show_default=True, help="Times the recorded speed.")
+@click.option("--speed", type=click.FloatRange(1, 20), default=1.0, show_default=True, help="Times as fast.")
 def demo(**arguments: Any) -> None:
     """Play a recorded session of a real cluster. Needs no Ceph, fio or network.
 
-    A run on three nodes is replayed; esc leads to the session's other runs, to open, replay and compare them. All
-    commands that read a session know it as "demo": cephtui show demo, cephtui check demo/7 demo/10.
+    In four minutes: a healthy run, an OSD that stops, a slow disk and its diagnosis, a change that helps and one that
+    does not, a sweep with its knee. n goes to the next scene, space pauses; esc leads to all runs of the session, to
+    open, replay and compare them. All commands that read a session know it as "demo": cephtui show demo, cephtui why
+    demo, cephtui check demo/9 demo/22.
     """
     begin_screen("demo")
     from cephtui.cli.commands.demo import play_demo

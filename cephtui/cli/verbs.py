@@ -6,14 +6,22 @@ module of its own under ``cephtui.cli.commands``, which is imported when the ver
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from cephtui import __version__
 from cephtui.cli.about_verbs import ABOUT_VERBS
-from cephtui.cli.complete import complete_listed, complete_own_sessions, complete_presets, complete_runs
+from cephtui.cli.complete import (
+    complete_listed,
+    complete_own_sessions,
+    complete_presets,
+    complete_runs,
+    complete_targets,
+)
 from cephtui.cli.emit import output_options
 from cephtui.cli.errors import ReaderGone
 from cephtui.cli.log import start_log
@@ -34,39 +42,42 @@ from cephtui.cli.options import (
 )
 from cephtui.cli.provisioned_verb import provisioned
 from cephtui.cli.saved_verbs import SAVED_VERBS, begin_screen
-from cephtui.printable import suggestion
 from cephtui.studies import KINDS
 
 
-def _tools_with(option: str) -> list[str]:
-    """The titles of the tools that have an option of this name."""
-    from cephtui.tools import TOOLS
+@contextlib.contextmanager
+def _hinted() -> Iterator[None]:
+    """In the block an option that there is not is an error that names the one that is meant."""
+    try:
+        yield
+    except click.NoSuchOption as error:
+        from cephtui.cli.hints import unknown_option
 
-    return [tool.title for tool in TOOLS.values() if any(field.name == option for field in tool.fields())]
+        raise click.UsageError(unknown_option(error), error.ctx) from None
 
 
 class _Verbs(click.Group):
-    """Names a verb that is near to an unknown one; raises ReaderGone for a BrokenPipeError."""
+    """Names the verbs and options that are meant by unknown ones; raises ReaderGone for a BrokenPipeError."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        with _hinted():
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with _hinted():
+                return super().invoke(ctx)
         except BrokenPipeError:
             raise ReaderGone from None
-        except click.NoSuchOption as error:
-            name = error.option_name.removeprefix("--")
-            if not (tools := _tools_with(name)):
-                raise
-            hint = f"{name} is an option of presets ({', '.join(tools)}): --set {name}=VALUE"
-            raise click.UsageError(hint, error.ctx) from None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if not args or args[0].startswith("-") or args[0] in self.commands:
             return super().resolve_command(ctx, args)
-        near = " ".join(filter(None, (suggestion(args[0], self.commands), "cephtui --help lists them")))
-        raise click.UsageError(f"no command {args[0]!r}: {near}", ctx)
+        from cephtui.cli.hints import unknown_verb
+
+        raise click.UsageError(unknown_verb(args[0], self.commands), ctx)
 
 
 @click.group(
@@ -257,7 +268,10 @@ Exit codes:
 """,
 )
 @click.option(
-    "--target", metavar="TARGET", help="On what one I/O in flight is measured, like rbd:POOL. Default: on nothing."
+    "--target",
+    metavar="TARGET",
+    shell_complete=complete_targets,
+    help="On what one I/O in flight is measured, like rbd:POOL. Default: on nothing.",
 )
 @click.option("--again", is_flag=True, help="Measure what is known, too.")
 @ceiling_options
@@ -291,7 +305,12 @@ Exit codes:
 """,
 )
 @click.argument("name", metavar="[SESSION[/RUN]]", required=False, shell_complete=complete_runs)
-@click.option("--target", metavar="TARGET", help="What is slow, like rbd:POOL: images of its own are measured there.")
+@click.option(
+    "--target",
+    metavar="TARGET",
+    shell_complete=complete_targets,
+    help="What is slow, like rbd:POOL: images of its own are measured there.",
+)
 @click.option("--osds", is_flag=True, help="Have each OSD of the cluster write to its own store too, one by one.")
 @measuring_options
 def why(**arguments: Any) -> int:
@@ -302,7 +321,8 @@ def why(**arguments: Any) -> int:
     afterwards; with --osds each OSD by itself, in 10 s or more. The causes are in the order of the time that they cost,
     each with its evidence, what to do, and the command that would prove it. No cause is named without evidence.
 
-    With SESSION nothing is measured: it is what the runs of that session show, or one run of it.
+    With SESSION nothing is measured: it is what the last diagnosis of that session shows, or all its runs where there
+    is none; with SESSION/RUN that run.
     """
     from cephtui.cli.commands.why import diagnose
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -14,16 +13,8 @@ import click
 from rich.console import Group
 from rich.text import Text
 
-from cephtui.cli.choice import (
-    check_session_name,
-    chosen_nodes,
-    chosen_target,
-    chosen_targets,
-    each_of,
-    find_all_suites,
-    find_catalogue,
-    known_secrets,
-)
+from cephtui.cli.catalogue import find_all_suites, find_catalogue
+from cephtui.cli.choice import check_session_name, chosen_nodes, chosen_target, chosen_targets, each_of, known_secrets
 from cephtui.cli.errors import Refused
 from cephtui.cli.measuring import carry_out
 from cephtui.cli.options import Measuring, Where
@@ -396,7 +387,6 @@ def show_plans(runner: Runner, study: Study[Any], runs: Sequence[Run], *, as_jso
     lines = view.planned(study, plans)
     if as_json:
         print_lines(plans)
-        sys.stdout.flush()
         for line in lines:
             say(line)
     else:

@@ -1,7 +1,5 @@
 """What all models have in common: types with their bounds, and how they are validated."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypeAlias
@@ -16,12 +14,16 @@ from cephtui.printable import one_line, printable
 use_no_plugins()
 SCHEMA_VERSION = 1
 """The major version of every stored and printed object: keys may be added under it, never changed or removed."""
+OVERHEAD_SECONDS = 1.0
+"""Seconds that each step takes to start its commands and to end them."""
 REPEATS_MOST = 1000
 """Repeats of a step at most."""
 Outcome: TypeAlias = Literal["ok", "failed", "stopped", "lost", "refused"]
 Kind: TypeAlias = Literal["file", "device", "rbd", "image", "pool", "host", "s3", "osd", "new-pool"]
 """What a target is to tools. ``rbd`` is images of cephtui's own in a pool, one for each job; ``image`` is one that
 exists, for a single job; ``host`` is another node; ``new-pool`` is a pool of cephtui's own as a whole."""
+Scheme: TypeAlias = Literal["file", "rbd", "krbd", "device", "pool", "cephfs", "host", "s3", "osd", "new-pool"]
+"""What the name of a target begins with, before a colon."""
 Phase: TypeAlias = Literal["prepare", "ramp", "run"]
 NameKind: TypeAlias = Literal[
     "node", "address", "fsid", "pool", "image", "device", "path", "bucket", "rule", "profile", "user"

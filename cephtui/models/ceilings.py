@@ -1,7 +1,5 @@
 """What a run can be at most: a figure, its bound, and what the bound rests on."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 

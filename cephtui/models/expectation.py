@@ -1,7 +1,5 @@
 """What became of a figure that was expected of a point, as data."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AwareDatetime

@@ -1,7 +1,5 @@
 """What a host has for measuring, and what it lacks: the lines of ``cephtui doctor``."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

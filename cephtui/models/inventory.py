@@ -1,7 +1,5 @@
 """What a node has that decides how fast it can be: disks, network interfaces, tools."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from cephtui.models.base import Line, Model, Name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from cephtui import units
 from cephtui.frozen import dataclass
@@ -21,6 +21,12 @@ FLUSH, COMMIT = "flush", "commit"
 """Flows beside reads and writes: flushes; and where each write is flushed, each write together with its flush."""
 _BEYOND_LEAST = 10
 """The number of I/Os that have to take longer than a percentile, for it to be one."""
+_T = TypeVar("_T")
+
+
+def flows_of(read: _T | None, write: _T | None, other: Mapping[str, _T]) -> dict[str, _T]:
+    """All flows of a run by name: reads first, then writes."""
+    return {name: flow for name, flow in (("read", read), ("write", write), *other.items()) if flow is not None}
 
 
 def ios_beyond(count: int, percent: float) -> int:

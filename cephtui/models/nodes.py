@@ -1,7 +1,5 @@
 """Nodes, and the conditions on them and in the cluster."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import AwareDatetime, Field

@@ -1,20 +1,16 @@
 """What will run: steps with the exact command of each node."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, Literal, Self, TypeAlias, get_args
 
 from pydantic import Field
 
 from cephtui.frozen import dataclass
-from cephtui.models.base import SCHEMA_VERSION, Elapsed, Kind, Line, Model, Name, OptionValue, Quiet
+from cephtui.models.base import OVERHEAD_SECONDS, SCHEMA_VERSION, Elapsed, Kind, Line, Model, Name, OptionValue, Quiet
 from cephtui.models.metrics import HeadlineName
 from cephtui.models.nodes import Node, PoolActivity
 from cephtui.models.promise import Promise
 
-OVERHEAD_SECONDS = 1.0
-"""Seconds that each step takes to start its commands and to end them."""
 Bound: TypeAlias = Literal["about", "at most", "more than"]
 """How an estimated time relates to the true one, as the word before it."""
 _BOUNDS: tuple[Bound, ...] = get_args(Bound)
@@ -225,7 +221,7 @@ class Step(Model):
         """The names of the nodes that measure."""
         return tuple(node.node for node in self.nodes)
 
-    def with_unfilled(self, prefilled: Mapping[tuple[str, str], int]) -> Step:
+    def with_unfilled(self, prefilled: Mapping[tuple[str, str], int]) -> Self:
         """The step as it will be carried out: it also prefills what an earlier step was to prefill and did not.
 
         ``prefilled`` are the bytes that are, by node and part.

@@ -1,7 +1,5 @@
 """What a run is measured for: the figures that it has to reach, known before it begins."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 from cephtui.models.base import Line, Model

@@ -1,14 +1,12 @@
 """What a run measured as a whole: totals of each flow, of each node and job."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field, FieldSerializationInfo, field_serializer
 
 from cephtui.models.base import Amount, Elapsed, Line, Model, Name, NamesOf, Outcome
-from cephtui.models.metrics import METRICS, is_carried
-from cephtui.models.samples import BUCKETS_ABOUT, GRID_BUCKETS, MachineUse, flows_of
+from cephtui.models.metrics import METRICS, flows_of, is_carried
+from cephtui.models.samples import BUCKETS_ABOUT, GRID_BUCKETS, MachineUse
 
 _PERCENTS = {metric.name: metric.percent for metric in METRICS if metric.percent is not None}
 """The percentiles among the metrics, by their names."""
@@ -141,7 +139,7 @@ class Summary(Model):
         """All flows by name: ``read``, ``write``, then the others."""
         return flows_of(self.read, self.write, self.other)
 
-    def without_histograms(self) -> Summary:
+    def without_histograms(self) -> "Summary":
         """The same, but for the histograms."""
         parts = {name: total.model_copy(update={"latency_buckets": None}) for name, total in self.flows.items()}
         read, write = parts.pop("read", None), parts.pop("write", None)

@@ -1,7 +1,5 @@
 """Lines of listings and comparisons."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
@@ -11,43 +9,6 @@ from cephtui.models.inventory import Disk, Nic, ToolRow
 from cephtui.models.nodes import NodeEnvironment
 from cephtui.models.results import Stages
 from cephtui.models.verdict import Answer
-
-
-class SessionRow(Model):
-    """One line of the listing of sessions; ``error`` instead of figures where a file of it is broken."""
-
-    event: Literal["session"] = "session"
-    schema_version: int = SCHEMA_VERSION
-    session: Name
-    path: str
-    created_at: AwareDatetime | None = None
-    last_at: AwareDatetime | None = None
-    """When its newest run began, or the session itself if that was later: ``last`` is the session with the latest."""
-    runs: int = 0
-    presets: tuple[Name, ...] = ()
-    outcomes: dict[Name, int] = Field(default_factory=dict)
-    cluster: Line | None = None
-    """The version of the cluster that its last run asked, ``ceph 16.2.15``; null where none did."""
-    nodes: Annotated[tuple[Name, ...], NamesOf("node")] = ()
-    """The names of its nodes, in the order in which they came into use."""
-    targets: Annotated[tuple[Name, ...], NamesOf("target")] = ()
-    """The targets of its runs, in the order in which they came into use."""
-    validity: dict[Name, int] = Field(default_factory=dict)
-    """How many of the runs that have ended are ``VALID``, ``SUSPECT`` and ``INVALID``."""
-    best_read_iops: float | None = None
-    """The greatest of its runs that ended ``ok``, as are the three figures below; null where none has measured it."""
-    best_write_iops: float | None = None
-    best_read_bandwidth_bytes: float | None = None
-    """Bytes per second."""
-    best_write_bandwidth_bytes: float | None = None
-    note: Line = ""
-    tags: tuple[Line, ...] = ()
-    baseline: int | None = None
-    """The number of the run that the user compares others with."""
-    imported: bool = False
-    """Whether its runs were read from saved output of the tools."""
-    writing: bool = False
-    error: Line | None = None
 
 
 class ImportedFile(Model):
@@ -83,62 +44,6 @@ class ImportedPart(Model):
     """Why it has no runs, or what is wrong with them."""
     lost: bool = False
     """Whether it has figures that were not imported, or can't be read."""
-
-
-class PresetRow(Model):
-    """One line of the listing of presets; ``error`` instead of the rest where its file is broken."""
-
-    event: Literal["preset"] = "preset"
-    schema_version: int = SCHEMA_VERSION
-    preset: Name
-    title: Line = ""
-    description: Line = ""
-    tool: Name = ""
-    key: int | None = None
-    """The key that runs it in the console."""
-    group: Line = ""
-    """The heading under which it is listed."""
-    user: bool = False
-    """True where the file is the user's own, not the package's."""
-    path: Name = ""
-    options: dict[Name, OptionValue | list[OptionValue]] = Field(default_factory=dict)
-    error: Line | None = None
-
-
-class SuiteStepRow(Model):
-    """One step of a suite, with the options that are not as in its preset."""
-
-    title: Line
-    preset: Name
-    options: dict[Name, OptionValue | list[OptionValue]]
-    repeats: int
-    each: Literal["node"] | None
-    """``node`` where the step runs on each node in turn; null where it runs on all at once."""
-    targets: tuple[Name, ...]
-    """The kinds of targets that the step may use, by what their names begin with."""
-    expect: tuple[Line, ...]
-    optional: bool
-    """Whether the step is left out where no target for it is named."""
-
-
-class SuiteRow(Model):
-    """One line of the listing of suites; ``error`` instead of the rest where its file is broken."""
-
-    event: Literal["suite"] = "suite"
-    schema_version: int = SCHEMA_VERSION
-    suite: Name
-    title: Line = ""
-    description: Line = ""
-    order: Literal["abab", "abba"] | None = None
-    user: bool = False
-    """True where the file is the user's own, not the package's."""
-    path: Name = ""
-    runs: int = 0
-    """How many runs it has on one node, with one target of each kind."""
-    duration_seconds: float = 0.0
-    """How long these runs take, without prefill."""
-    steps: tuple[SuiteStepRow, ...] = ()
-    error: Line | None = None
 
 
 class NodeRow(Model):

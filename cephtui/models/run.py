@@ -1,7 +1,5 @@
 """A run, the user's marks in it, and all events that are published during it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AwareDatetime, Field, computed_field

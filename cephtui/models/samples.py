@@ -1,23 +1,16 @@
 """What a run measured in one interval, and the state of the cluster at a moment of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from cephtui.frozen import dataclass
 from cephtui.models.base import SCHEMA_VERSION, Amount, Elapsed, Line, Model, Name, NamesOf, Phase
+from cephtui.models.metrics import flows_of
 
-_T = TypeVar("_T")
 _IF_KNOWN: Any = Field(default=None, exclude_if=lambda value: value is None)
-
-
-def flows_of(read: _T | None, write: _T | None, other: Mapping[str, _T]) -> dict[str, _T]:
-    """All flows of a run by name: reads first, then writes."""
-    return {name: flow for name, flow in (("read", read), ("write", write), *other.items()) if flow is not None}
 
 
 GRID_BUCKETS = 1856

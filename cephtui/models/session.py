@@ -1,7 +1,5 @@
 """A saved session."""
 
-from __future__ import annotations
-
 from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, AwareDatetime

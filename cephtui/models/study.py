@@ -1,8 +1,6 @@
 """What is measured as a whole: a preset with its repeats, a suite, a sweep, a check; enough to resume it."""
 
-from __future__ import annotations
-
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import AwareDatetime, Field, model_validator
 
@@ -142,7 +140,7 @@ class CheckGoal(Model):
     """Runs that are left out: ``tuning/3``."""
 
     @model_validator(mode="after")
-    def _fits_together(self) -> CheckGoal:
+    def _fits_together(self) -> Self:
         if len(self.before) != len(self.after):
             raise ValueError("each preset has one batch before the change and one after it")
         if self.most is None and self.fixed is None:

@@ -1,7 +1,5 @@
 """What runs before and after a change show, as data: the public objects of a check."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 from pydantic import AwareDatetime, Field

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from typing import TYPE_CHECKING
 
+from cephtui import models
 from cephtui.frozen import dataclass
-from cephtui.models import MachineUse
 from cephtui.paths import packaged_text
+
+if TYPE_CHECKING:
+    from cephtui.models import MachineUse
 
 SCRIPT = packaged_text("cephtui.nodes", "machine.sh")
 RECORD_MOST_BYTES = 4096
@@ -141,7 +145,7 @@ class Machine:
         self._before = now
         if before is None or seconds <= 0:
             return None
-        use = _use(before, now, seconds, disks) if seconds >= LEAST_SECONDS else MachineUse()
+        use = _use(before, now, seconds, disks) if seconds >= LEAST_SECONDS else models.MachineUse()
         heat, quota = (_grown(self._begun.get(name), ended.get(name)) for name in _AT_ENDS)
         return seconds, use.model_copy(
             update={
@@ -185,7 +189,7 @@ def _use(before: _Moment, now: _Moment, seconds: float, disks: dict[str, float])
     )
     received, sent = (sum(grown[at] for grown in nics.values()) / seconds for at in (0, 4))
     cpus, running = (now.groups.get(name) for name in ("cpus", "run"))
-    return MachineUse(
+    return models.MachineUse(
         cpus=cpus[0] if cpus else None,
         processes_running=max(0, running[0] - 1) if running else None,  # the reporter itself runs then
         memory_wait_ratio=round(min(1.0, memory[0] * 1e-6 / seconds), 4) if memory else None,

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cephtui import __version__
 from cephtui.frozen import dataclass
-from cephtui.reports.sheets import Sheet
 from cephtui.reports.styles import Style
-from cephtui.reports.words.text import cut
-from cephtui.stats import Buckets
+from cephtui.reports.words.cutting import cut
 
 if TYPE_CHECKING:
     from cephtui.models import Model, Sample
+    from cephtui.reports.sheets import Sheet
+    from cephtui.stats import Buckets
 
 Color: TypeAlias = Literal["before", "after", "limit", "ink", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8"]
 """By its part in a chart; the last ones are for lines that are equals."""
@@ -40,6 +40,8 @@ class Words:
     parts: tuple[Part, ...]
     style: Style = ""
     """Of all of it."""
+    share: float | None = None
+    """Of a figure: how near it is to the best of its like, which is 1; None where it has no like."""
 
     @property
     def plain(self) -> str:
@@ -59,6 +61,11 @@ def _parts(part: str | Part | Words) -> tuple[Part, ...]:
     if isinstance(part, Words):
         return tuple((text, style or part.style) for text, style in part.parts)
     return ((part, ""),) if isinstance(part, str) else (part,)
+
+
+def share_of(cell: Cell | Bar) -> float | None:
+    """How near a figure is to the best of its like."""
+    return cell.share if isinstance(cell, Words) else None
 
 
 def naming_runs(text: str, style: Style = "") -> Words:
@@ -130,6 +137,7 @@ class Bar:
     share: float
     width: int
     """Columns of a whole bar."""
+    style: Style = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +227,7 @@ def cut_items(items: Iterable[Cell], what: str) -> tuple[Cell, ...]:
 class Code:
     """Text to be copied as it is."""
 
-    caption: str
+    caption: Cell
     text: str
     is_command: bool = False
     """Whether it is one that was run on a node."""

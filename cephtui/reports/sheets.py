@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from cephtui.frozen import dataclass
-from cephtui.models import Model
-from cephtui.presets import choice_text
+
+if TYPE_CHECKING:
+    from cephtui.models import Model
 
 
 @dataclass(frozen=True, slots=True)
 class SheetChart:
     """A chart of columns of a sheet, by their names."""
 
-    kind: Literal["bar", "dots", "lines"]
+    kind: Literal["bar", "dots", "lines", "curve"]
     title: str
     x: tuple[str, ...]
     """A bar is named by the texts of the columns from the first to the last of these."""
@@ -65,6 +66,8 @@ def columns_of(row: Model) -> dict[str, object]:
 def _in_one_cell(value: object) -> object:
     """``3 4``, ``iodepth=16 bs=4k``: lists and options with blanks between them, sentences with semicolons."""
     if isinstance(value, Mapping):
+        from cephtui.presets import choice_text
+
         return " ".join(f"{key}={choice_text(item)}" for key, item in value.items())
     if isinstance(value, tuple):
         texts = [*map(str, value)]

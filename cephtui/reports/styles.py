@@ -21,7 +21,14 @@ STYLES: Mapping[Style, str] = {
     "runs": "",
 }
 """On a terminal."""
+FLOW_STYLES: Mapping[str, str] = {"read": "cyan", "write": "magenta"}
+"""Of what is read or written, on a terminal: yellow and red are what limits it and what is wrong."""
 OUTCOMES: Mapping[str, Style] = {"ok": "ok", "failed": "bad", "refused": "bad", "stopped": "limited", "lost": "limited"}
 """Of a run."""
 OUTCOME_STYLES: Mapping[str, str] = {outcome: STYLES[style] for outcome, style in OUTCOMES.items()}
 """The same on a terminal."""
+
+
+def color_of_flow(flow: str) -> str:
+    """The colour of a flow on any terminal; none for what is beside reads and writes."""
+    return FLOW_STYLES.get(flow, "")

@@ -9,16 +9,15 @@ from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from cephtui.analysis.detectors.explaining import with_mark
+from cephtui import models
 from cephtui.frozen import dataclass
-from cephtui.models import Event, Mark
-from cephtui.running.outcomes import PartEnded
 from cephtui.sessions.store import StoreError, cannot_write, read_run
 from cephtui.sessions.undo import Undo
-from cephtui.sessions.writer import SessionWriter
 
 if TYPE_CHECKING:
+    from cephtui.models import Event, Mark
     from cephtui.running.recorder import Recorder
+    from cephtui.sessions.writer import SessionWriter
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class BegunMark:
     def keep(self, text: str) -> Future[Mark]:
         """Keep it, with the words for what the user did; or a StoreError."""
         begun = self.mark
-        return self.store(Mark(at=begun.at, run=begun.run, elapsed_seconds=begun.elapsed_seconds, text=text))
+        return self.store(models.Mark(at=begun.at, run=begun.run, elapsed_seconds=begun.elapsed_seconds, text=text))
 
 
 @dataclass(slots=True)
@@ -62,7 +61,7 @@ class Bench:
     def begin_mark(self) -> Mark:
         """A mark of this moment, on the time line of the run in progress, as yet without words. For any thread."""
         recorder = self.recorder  # once: another thread ends the run
-        return recorder.begin_mark() if recorder else Mark(at=datetime.now(UTC), text="")
+        return recorder.begin_mark() if recorder else models.Mark(at=datetime.now(UTC), text="")
 
     def keep_mark(self, mark: Mark) -> Mark:
         """Store and publish a mark; raises StoreError."""
@@ -81,6 +80,8 @@ class Bench:
         try:
             self.session.undo(undo)
         except OSError as error:
+            from cephtui.running.outcomes import PartEnded
+
             raise PartEnded("refused", str(cannot_write(error))) from None
         self.created[undo.node, undo.target] = undo
 
@@ -90,6 +91,8 @@ class Bench:
             return
         with contextlib.suppress(StoreError):  # what can't be read any more stays as it is; the mark is kept
             run = read_run(self.session.directory, mark.run)
+            from cephtui.analysis.detectors.explaining import with_mark
+
             explained = with_mark(run, mark.elapsed_seconds, mark.text)
             if explained != run:
                 self.session.amend(explained)

@@ -8,18 +8,21 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cephtui.models import Event, Node, Notice
+from cephtui import models
 from cephtui.nodes.shell import NodeShell
 from cephtui.nodes.transport import TransportError
 from cephtui.running.bench import Bench
 from cephtui.running.connections import Connections
-from cephtui.sessions import writer
 from cephtui.sessions.store import unwritable
 from cephtui.sessions.undo import Undo, left_behind
 from cephtui.targets import removal_groups, target_kind
 from cephtui.targets.base import Removed
 from cephtui.targets.scratch import is_scratch
+
+if TYPE_CHECKING:
+    from cephtui.models import Event, Node
 
 REMOVAL_SECONDS = 60.0
 """How long a removal is tried again: the watch of a client that was killed lasts about 30 s, and a process that ends
@@ -79,21 +82,23 @@ class Cleanup:
         from cephtui.sessions.changes import left_changed, remedy_of
 
         async with self._at_start:
-            writer.drop_reserves(self._root)
+            from cephtui.sessions.writer import drop_killed
+
+            drop_killed(self._root)
             for directory, _ in left_changed(self._root):
                 text = f"the change of session {directory.name} was not undone: {remedy_of(directory.name)}"
-                self._publish(Notice(0, text))
+                self._publish(models.Notice(0, text))
             left = left_behind(self._root)
             for directory, undo in left:
                 if (kind := target_kind(undo.target)) and kind.ends_with_study:
                     text = f"{undo.target} of session {directory.name} is still in place"
-                    self._publish(Notice(0, f"{text}: cephtui cleanup puts back what was there before"))
+                    self._publish(models.Notice(0, f"{text}: cephtui cleanup puts back what was there before"))
             for directory, undo in [(path, undo) for path, undo in left if _is_here(undo)][:_AT_START_MOST]:
-                removed = await self.remove(directory, Node(name="local"), undo)
+                removed = await self.remove(directory, models.Node(name="local"), undo)
                 if removed.status == "done":
-                    self._publish(Notice(0, f"removed {undo.target}, left behind by session {directory.name}"))
+                    self._publish(models.Notice(0, f"removed {undo.target}, left behind by session {directory.name}"))
                 elif removed.status == "not ours":
-                    self._publish(Notice(0, f"{undo.target} of session {directory.name} stays: {removed.text}"))
+                    self._publish(models.Notice(0, f"{undo.target} of session {directory.name} stays: {removed.text}"))
                 else:  # in use, or not to be removed now: the next start will see to it
                     log.warning("can't remove %s: %s", undo.target, removed.text)
 
@@ -107,7 +112,9 @@ class Cleanup:
         try:
             removed = await self._remove(node, undo)
             if removed.is_settled:
-                writer.mark_undone(directory, undo)
+                from cephtui.sessions.writer import mark_undone
+
+                mark_undone(directory, undo)
         except (OSError, TransportError) as error:
             return Removed("failed", str(error))
         return removed
@@ -127,7 +134,7 @@ class Cleanup:
         try:
             removed = await self._remove(undo.at, undo)
             if removed.status == "done" and removed.text:
-                self._publish(Notice(0, f"{undo.target}: {removed.text}"))
+                self._publish(models.Notice(0, f"{undo.target}: {removed.text}"))
             if removed.status != "done":
                 problem = f"{undo.target} was not removed: {removed.text}"
             if removed.is_settled:
@@ -148,7 +155,7 @@ class Cleanup:
         """Raises TransportError."""
         with self.counted(node.name, undo.target):
             shell = await self._connections.shell(node)
-            return await remove_patiently(shell, undo, lambda text: self._publish(Notice(0, text)))
+            return await remove_patiently(shell, undo, lambda text: self._publish(models.Notice(0, text)))
 
     @contextlib.contextmanager
     def counted(self, node: str, spec: str) -> Iterator[None]:
@@ -199,6 +206,6 @@ def leftovers(parts: Iterable[tuple[str, str]]) -> list[str]:
 
 def _is_here(undo: Undo) -> bool:
     """Whether it is a file of the console's own machine, and not of a container there."""
-    here = Node(name="local") if undo.at is None else undo.at
+    here = models.Node(name="local") if undo.at is None else undo.at
     kind = target_kind(undo.target)
     return kind is not None and kind.leaves_files and here.host is None and not here.prefix

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from typing import TYPE_CHECKING
 
-from cephtui.models import Event, Sample
+from cephtui import models
+
+if TYPE_CHECKING:
+    from cephtui.models import Event
 
 INBOX_EVENTS = 4096
 
@@ -22,7 +26,7 @@ class Inbox:
     def put(self, event: Event) -> None:
         """Called by the runner; never waits."""
         with self._changed:
-            if isinstance(event, Sample) and len(self._events) >= INBOX_EVENTS:
+            if isinstance(event, models.Sample) and len(self._events) >= INBOX_EVENTS:
                 self.dropped += 1
                 return
             self._events.append(event)

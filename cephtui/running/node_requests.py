@@ -97,7 +97,7 @@ class NodeRequests:
 
     def check(self, plan: Plan, target: Target) -> Future[list[Refusal]]:
         """Why the guards refuse a plan, without starting it; empty where they don't."""
-        return self._call(self._check(plan, target))
+        return self._call(self.refusals(plan, target))
 
     def limits(self, node: Node, target: Target) -> Future[Limits]:
         """The limits that are set for the clients of a target; or a TransportError or TargetFault."""
@@ -152,14 +152,16 @@ class NodeRequests:
         with self._waiting() as on_wait:
             return await survey.survey(shell, target, len(nodes), hosts, self._root, on_wait if patient else None)
 
-    async def _check(self, plan: Plan, target: Target) -> list[Refusal]:
+    async def refusals(self, plan: Plan, target: Target) -> list[Refusal]:
+        """The same on the runner's thread; without room for the session only where the target has room."""
         from cephtui.running import survey
 
         try:
-            store.check_space(self._root, plan)
             shells = await self._connections.shells(plan.hosts)
             with self._waiting() as on_wait:
                 refusals = await survey.plan_refusals(plan, target, shells, self._root, on_wait)
+            if not refusals:
+                store.check_space(self._root, plan)
         except (StoreError, TransportError, TargetFault) as error:
             refusals = [Refusal(str(error))]
         return list({refusal.text: refusal for refusal in refusals}.values())

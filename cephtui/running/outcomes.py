@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from itertools import combinations
 
 from cephtui import __version__
-from cephtui.analysis.detectors.settling import too_short
 from cephtui.frozen import dataclass
 from cephtui.models import ClusterEnvironment, Finding, NodeEnvironment, NodeResult, Outcome, Run, Step
 from cephtui.models.findings import finding_kind
@@ -178,6 +177,8 @@ def run_findings(step: Step, outcome: Outcome, result: ToolResult) -> list[Findi
         return [*findings, INCOMPLETE.found(measured_seconds=lasted, wanted_seconds=step.run_seconds)]
     if TOOLS[step.tool].measures_network:  # a network has no caches
         return findings
+    from cephtui.analysis.detectors.settling import too_short
+
     short = too_short(lasted, by_its_data=step.run_seconds is None)
     return [*findings, *filter(None, (short, _without_ramp(step, lasted)))]
 

@@ -13,8 +13,8 @@ from cephtui.cluster.reader import ClusterReader
 from cephtui.frozen import dataclass
 from cephtui.models import Run
 from cephtui.nodes.shell import Shell
-from cephtui.sessions.store import StoreError, read_run, readable_lines, run_directories
-from cephtui.sessions.undo import UNDO_FILE, Undo
+from cephtui.sessions.store import UNDO_FILE, StoreError, read_run, readable_lines, run_directories
+from cephtui.sessions.undo import Undo
 from cephtui.targets import TargetError, parse_target, target_kind
 
 FREED_SECONDS = 60.0

@@ -17,11 +17,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from cephtui import models
 from cephtui.frozen import dataclass
-from cephtui.models import Mark, Plan, Run
 from cephtui.nodes.ssh import connect
 from cephtui.nodes.vault import Vault
-from cephtui.planning import Prefilled
 from cephtui.running.bench import BegunMark, Bench
 from cephtui.running.cleanup import Cleanup, leftovers
 from cephtui.running.connections import Connect, Connections
@@ -29,14 +28,15 @@ from cephtui.running.inbox import Inbox, Inboxes
 from cephtui.running.loop_thread import LoopThread
 from cephtui.running.node_requests import NodeRequests
 from cephtui.sessions import store
-from cephtui.sessions.store import cannot_write
-from cephtui.sessions.writer import SessionWriter
+from cephtui.sessions.store import StoreError, cannot_write
 from cephtui.targets import target_kind
-from cephtui.targets.base import Target
 
 if TYPE_CHECKING:
+    from cephtui.models import Mark, Plan, Run
     from cephtui.models.study import SavedStudy
+    from cephtui.planning import Prefilled
     from cephtui.running.plan_run import PlanRun
+    from cephtui.targets.base import Target
 
 LOOP_STALL_SECONDS = 120.0
 log = logging.getLogger(__name__)
@@ -150,7 +150,7 @@ class Runner:
     def begin_mark(self) -> BegunMark:
         """A mark of this moment, on the time line of the run in progress; for when the user acts."""
         bench = self._bench
-        mark = bench.begin_mark() if bench else Mark(at=datetime.now(UTC), text="")
+        mark = bench.begin_mark() if bench else models.Mark(at=datetime.now(UTC), text="")
         return BegunMark(mark, lambda worded: self._thread.call(_keep_mark(self._opened, worded)))
 
     def skip(self) -> None:
@@ -223,7 +223,7 @@ class Runner:
             if self._tidying_up:
                 self._current.stop()
             await self.cleanup.finish_left_behind()
-            store.check_space(self._root, job.plan)
+            await self._check_space(job)
             bench = self._opened()
             if job.study:
                 bench.session.keep_study(job.study)
@@ -231,8 +231,18 @@ class Runner:
         finally:
             self._current = None
 
+    async def _check_space(self, job: _Job) -> None:
+        """Raises StoreError where the session has no room; where the target has none either, that is why."""
+        try:
+            store.check_space(self._root, job.plan)
+        except StoreError:
+            for refusal in await self.nodes.refusals(job.plan, job.target):
+                raise StoreError(refusal.text) from None
+
     def _opened(self) -> Bench:
         if self._bench is None:
+            from cephtui.sessions.writer import SessionWriter
+
             session = SessionWriter.open(self._root, self._session_name)
             self._bench = Bench(session, self._inboxes.publish, self._stall_seconds, problems=self._problems)
         return self._bench

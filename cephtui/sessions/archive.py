@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,11 +14,11 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from cephtui.models import SessionNotes
-from cephtui.reading import open_regular
 from cephtui.sessions.jsonlines import as_json
+from cephtui.sessions.kept import DELETED, take_out
 from cephtui.sessions.names import check_session_name, check_writable
-from cephtui.sessions.store import NOTES_FILE, StoreError, check_name, read_notes
-from cephtui.sessions.undo import UNDO_FILE, pending
+from cephtui.sessions.store import NOTES_FILE, UNDO_FILE, StoreError, check_name, read_notes
+from cephtui.sessions.undo import check_undone
 from cephtui.sessions.writer import take_lock, write_whole
 
 __all__ = [
@@ -36,8 +35,6 @@ __all__ = [
 
 _OWN = ("session.json", "lock", "plans.jsonl", UNDO_FILE)
 """File names of which every session has one, however broken it is, and no other directory does."""
-_DELETED = ".deleted-"
-"""The prefix of a directory that is being removed; its dot hides it from every listing."""
 
 
 def parse_tags(text: str) -> tuple[str, ...]:
@@ -91,16 +88,18 @@ def rename(root: Path, old: str, new: str) -> Path:
     if problem:
         raise StoreError(problem)
     if new != old:
-        with _locked(directory):
-            _move(directory, target)
+        with _locked(directory), _told(f"can't rename {directory} to {new}"):
+            directory.rename(target)
     return target
 
 
-def _move(directory: Path, target: Path) -> None:
+@contextlib.contextmanager
+def _told(what: str) -> Iterator[None]:
+    """An OSError in the block is a StoreError."""
     try:
-        directory.rename(target)
+        yield
     except OSError as error:
-        raise StoreError(f"can't rename {directory} to {target.name}: {error.strerror}") from None
+        raise StoreError(f"{what}: {error.strerror}") from None
 
 
 # ---------------------------------------------------------------------------------------------- the end
@@ -120,7 +119,7 @@ def check_deletable(directory: Path) -> None:
     """Raises StoreError where a session must be kept: a console writes it, or something that it made still exists."""
     _check_own(directory)
     with _locked(directory):
-        _check_undone(directory)
+        check_undone(directory)
 
 
 def delete(directory: Path) -> None:
@@ -129,12 +128,11 @@ def delete(directory: Path) -> None:
     It leaves the listing first and in one step, so that no crash can leave half a session listed.
     """
     _check_own(directory)
-    deleted = directory.with_name(f"{_DELETED}{secrets.token_hex(4)}-{directory.name}")
-    with _locked(directory):
-        _check_undone(directory)
-        _move(directory, deleted)
+    with _locked(directory), _told(f"can't delete {directory}"):
+        check_undone(directory)
+        deleted = take_out(directory)
     _remove(deleted, directory.name)
-    for deleted_earlier in directory.parent.glob(f"{_DELETED}*"):  # of a console that was killed here
+    for deleted_earlier in directory.parent.glob(f"{DELETED}*"):  # of a console that was killed here
         shutil.rmtree(deleted_earlier, ignore_errors=True)
 
 
@@ -147,20 +145,6 @@ def _remove(deleted: Path, name: str) -> None:
     except OSError as error:
         reason = f"{error.strerror}: remove {deleted} by hand"
         raise StoreError(f"session {name} is deleted, but not all of its files could be removed: {reason}") from None
-
-
-def _check_undone(directory: Path) -> None:
-    path = directory / UNDO_FILE
-    try:
-        open_regular(path).close()
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise StoreError(f"{path}: {error.strerror}: it lists what must be removed before: repair it first") from None
-    undos = pending(directory)
-    if undos:
-        what = f"{undos[0].target} on {undos[0].node}" + (f" and {len(undos) - 1} more" if len(undos) > 1 else "")
-        raise StoreError(f"session {directory.name} has left {what} behind: cephtui cleanup removes them first")
 
 
 # ---------------------------------------------------------------------------------------------- whose it is

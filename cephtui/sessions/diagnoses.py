@@ -15,6 +15,13 @@ from cephtui.sessions.store import StoreError
 from cephtui.sessions.studies import read_studies
 
 
+def runs_diagnosed(directory: Path, runs: Sequence[Run]) -> Sequence[Run]:
+    """Of the runs of a session those that were measured for its last diagnosis; all where none was."""
+    batches = [_batches(study) for study in _studies(directory)]
+    measured = ([run for run in runs if run.batch in of_study] for of_study in reversed(batches))
+    return next(filter(None, measured), runs)
+
+
 def earlier_diagnosis(directory: Path, runs: Sequence[Run]) -> Diagnosis | None:
     """The last one of the same target before these runs of a session, in any session beside it; None without any.
 

@@ -211,6 +211,7 @@ def schema() -> dict[str, Any]:
     """The JSON Schema of every line that ``--json`` prints, and so of what a session keeps."""
     from cephtui.models.expectation import Expected
     from cephtui.models.host import HostRow
+    from cephtui.models.preset_rows import PresetRow, SuiteRow
     from cephtui.models.rows import (
         CauseRow,
         ConcludedRow,
@@ -226,11 +227,9 @@ def schema() -> dict[str, Any]:
         LinkRow,
         MatrixCell,
         NodeRow,
-        PresetRow,
-        SessionRow,
         StudyRow,
-        SuiteRow,
     )
+    from cephtui.models.session_row import SessionRow
     from cephtui.models.verdict import Conclusion, Verdict
 
     lines: Any = Plan | Sample | ClusterSample | NodeSample | OsdSample | NodeEnded | Run | Mark

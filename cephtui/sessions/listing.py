@@ -6,12 +6,12 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-from cephtui.models.rows import SessionRow
+from cephtui.models.session_row import SessionRow
 from cephtui.reading import load_json, read_bytes
 from cephtui.sessions import demo
+from cephtui.sessions.kept import holds_nothing
 from cephtui.sessions.row_file import kept_figures, row_text, session_figures, stamps_of
 from cephtui.sessions.store import NOTES_FILE, ROW_FILE, StoreError, by_last, is_locked, read_notes
-from cephtui.sessions.writer import write_whole
 
 
 def list_sessions(root: Path) -> list[SessionRow]:
@@ -48,7 +48,7 @@ def run_numbers(directory: Path) -> list[int]:
 
 
 def session_row(directory: Path) -> SessionRow | None:
-    """A session's line of the listing; None where the disk was too full to begin one, or it has just been removed."""
+    """A session's line of the listing; None where it holds nothing, as after a KILL, or has just been removed."""
     base = SessionRow(session=directory.name, path=str(directory))
     try:
         names = {path.name for path in directory.iterdir()}
@@ -56,10 +56,10 @@ def session_row(directory: Path) -> SessionRow | None:
         return None
     except OSError as error:
         return base.model_copy(update={"error": f"{directory}: {error.strerror}"})
-    if names <= {"lock"}:
-        return None
     writing = is_locked(directory)
     has_row = not writing and ROW_FILE in names
+    if names <= {"lock"} or (not writing and not has_row and holds_nothing(directory)):
+        return None
     figures = (
         kept_figures(directory, names) or _renew_figures(directory, names) if has_row else session_figures(directory)
     )
@@ -71,6 +71,8 @@ def _renew_figures(directory: Path, names: set[str]) -> dict[str, Any]:
     stamps = stamps_of(directory, names)
     figures = session_figures(directory)
     if text := row_text(figures, stamps):
+        from cephtui.sessions.writer import write_whole
+
         with contextlib.suppress(OSError):
             write_whole(directory / ROW_FILE, text)
     return figures

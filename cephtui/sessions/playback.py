@@ -18,7 +18,7 @@ from cephtui.analysis.runs.merge import Merger, as_sample
 from cephtui.models import ELAPSED_MOST_SECONDS, Event, Mark, Model, NodeEnded, Plan, Run, Step, Summary
 from cephtui.reading import DOCUMENT_MOST_BYTES, LINE_MOST_BYTES, SERIES_MOST_BYTES, excerpt, load_json, open_regular
 from cephtui.sessions import store
-from cephtui.sessions.store import STATE_FILES, StoreError
+from cephtui.sessions.store import StoreError, state_files
 from cephtui.tools import TOOLS
 from cephtui.tools.base import Parser, Reading, Stream
 
@@ -260,7 +260,7 @@ class Playback:
             raise StoreError(
                 f"{path}: can't be played: tool {excerpt(self.run.tool)} or its options: {error}"
             ) from None
-        self._states = [(model, _Lines(directory / f"{number:03}" / name)) for model, name in STATE_FILES.items()]
+        self._states = [(model, _Lines(directory / f"{number:03}" / name)) for model, name in state_files().items()]
         self._ended = _Lines(directory / f"{number:03}" / "ended.jsonl")
         self._marks = _Lines(directory / "marks.jsonl")
         self._begun = self.over = False
@@ -380,12 +380,21 @@ class Follower:
 
 def lasted_seconds(directory: Path, run: Run, step: Step) -> float:
     """How long a run took, the prefill included; of one in progress, how long it is expected to take."""
-    raw = directory / f"{run.run:03}" / "raw"
-    prefilled = max((_last_elapsed(raw / f"{node.node}.prepare.index.jsonl") for node in run.nodes), default=0.0)
-    measured = max((_last_elapsed(raw / f"{node.node}.index.jsonl") for node in run.nodes), default=0.0)
+    measured = _longest(directory, run, "index.jsonl")
     if run.outcome is None:
         measured = max(measured, step.ramp_seconds + (step.run_seconds or 0.0))
-    return prefilled + measured
+    return prefilled_seconds(directory, run) + measured
+
+
+def prefilled_seconds(directory: Path, run: Run) -> float:
+    """How long the prefill of a run took."""
+    return _longest(directory, run, "prepare.index.jsonl")
+
+
+def _longest(directory: Path, run: Run, ending: str) -> float:
+    """When the last piece of any node arrived; 0 where there is none."""
+    raw = directory / f"{run.run:03}" / "raw"
+    return max((_last_elapsed(raw / f"{node.node}.{ending}") for node in run.nodes), default=0.0)
 
 
 def _last_elapsed(index: Path) -> float:

@@ -6,13 +6,16 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cephtui import __version__
-from cephtui.models import SCHEMA_VERSION, Run
-from cephtui.models.rows import SessionRow
+from cephtui.models import SCHEMA_VERSION
+from cephtui.models.session_row import SessionRow
 from cephtui.reading import load_json, read_bytes
 from cephtui.sessions.store import ROW_FILE, StoreError, last_at, read_runs, read_session
+
+if TYPE_CHECKING:
+    from cephtui.models import Run
 
 _BEST = {f"best_{direction}_{figure}" for direction in ("read", "write") for figure in ("iops", "bandwidth_bytes")}
 _FIGURES = {"created_at", "last_at", "runs", "presets", "outcomes", "validity", "cluster", "nodes", "targets",

@@ -31,29 +31,13 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import AwareDatetime, TypeAdapter, ValidationError
-
-from cephtui import units
-from cephtui.analysis.runs.history import History, Overview
-from cephtui.models import (
-    SCHEMA_VERSION,
-    ClusterSample,
-    Mark,
-    Model,
-    NodeSample,
-    OsdSample,
-    Plan,
-    Run,
-    Sample,
-    Session,
-    SessionNotes,
-    StateSample,
-)
-from cephtui.models.findings.measurement import IN_FLIGHT
+from cephtui import models, units
+from cephtui.models import SCHEMA_VERSION
 from cephtui.printable import one_line, printable
 from cephtui.reading import (
     DOCUMENT_MOST_BYTES,
@@ -64,28 +48,34 @@ from cephtui.reading import (
     read_bytes,
     read_lines,
 )
-from cephtui.sessions.jsonlines import parse_sample
 
 if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+    from cephtui.analysis.runs.history import History, Overview
+    from cephtui.models import Mark, Model, Plan, Run, Sample, Session, SessionNotes, StateSample
     from cephtui.models.expectation import Expected
     from cephtui.models.verdict import Verdict
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SLACK_BYTES = 512 << 10
-_TIME = TypeAdapter(AwareDatetime)
 
-M = TypeVar("M", bound=Model)
-W = TypeVar("W", bound=StateSample)
-STATE_FILES: Mapping[type[StateSample], str] = MappingProxyType(
-    {ClusterSample: "cluster.jsonl", NodeSample: "nodes.jsonl", OsdSample: "osds.jsonl"}
-)
-"""The files of a run with what was watched during it."""
+M = TypeVar("M", bound="Model")
+W = TypeVar("W", bound="StateSample")
 NOTES_FILE = "notes.json"
 ROW_FILE = "row.json"
-VERDICTS_FILE = "verdicts.jsonl"
+STUDIES_FILE, VERDICTS_FILE, UNDO_FILE = "studies.jsonl", "verdicts.jsonl", "undo.jsonl"
 STOP_FILE = "stop"
 _UNSAVED = "cephtui ended before the results were saved"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+
+
+@cache
+def state_files() -> Mapping[type[StateSample], str]:
+    """The files of a run with what was watched during it."""
+    return MappingProxyType(
+        {models.ClusterSample: "cluster.jsonl", models.NodeSample: "nodes.jsonl", models.OsdSample: "osds.jsonl"}
+    )
 
 
 class StoreError(Exception):
@@ -141,6 +131,8 @@ def check_name(name: str | None) -> None:
 
 def load_model(path: Path, model: type[M]) -> M:
     """A model's file; raises StoreError naming it."""
+    from pydantic import ValidationError
+
     try:
         data = load_json(read_bytes(path))
         version = data.get("schema_version", SCHEMA_VERSION)
@@ -171,14 +163,16 @@ def run_directories(directory: Path) -> list[tuple[int, Path]]:
 
 def read_session(directory: Path) -> Session:
     """The session of a directory; raises StoreError."""
-    return load_model(directory / "session.json", Session)
+    return load_model(directory / "session.json", models.Session)
 
 
 def read_run(directory: Path, number: int) -> Run:
     """A run; one without outcome that no process writes any more is cut off. Raises StoreError."""
-    run = load_model(directory / f"{number:03}" / "run.json", Run)
+    run = load_model(directory / f"{number:03}" / "run.json", models.Run)
     if (run.session, run.run) != (printable(directory.name), number):  # the session, or the run, is renamed or copied
         run = run.model_copy(update={"session": printable(directory.name), "run": number})
+    from cephtui.models.findings.measurement import IN_FLIGHT
+
     if any(finding.code == IN_FLIGHT.code for finding in run.findings):
         from cephtui.analysis.runs.completed import with_completed  # loads the tools, and few runs have it
 
@@ -249,8 +243,8 @@ def read_samples(directory: Path, number: int) -> Iterator[Sample]:
 
 
 def read_states(directory: Path, number: int, model: type[W]) -> Iterator[W]:
-    """What was watched during a run, by its model in ``STATE_FILES``; lines that can't be read are left out."""
-    return readable_lines(directory / f"{number:03}" / STATE_FILES[model], model, SERIES_MOST_BYTES)
+    """What was watched during a run, by its model in ``state_files``; lines that can't be read are left out."""
+    return readable_lines(directory / f"{number:03}" / state_files()[model], model, SERIES_MOST_BYTES)
 
 
 def readable_lines(
@@ -264,6 +258,8 @@ def readable_lines(
 
 
 def _parse_line(path: Path, row: int, text: bytes) -> Sample:
+    from cephtui.sessions.jsonlines import parse_sample
+
     try:
         return parse_sample(text)
     except ValueError as error:
@@ -272,12 +268,16 @@ def _parse_line(path: Path, row: int, text: bytes) -> Sample:
 
 def read_overview(directory: Path, number: int) -> Overview | None:
     """A run's overview; None where it did not come to its end. Raises StoreError."""
+    from cephtui.analysis.runs.history import Overview
+
     path = directory / f"{number:03}" / "overview.json"
     return load_model(path, Overview) if os.path.lexists(path) else None
 
 
 def read_history(directory: Path, number: int) -> History:
     """A run over time: from its overview, or from the samples of a run that has none. Raises StoreError."""
+    from cephtui.analysis.runs.history import History
+
     overview = read_overview(directory, number)
     if overview is not None:
         return History.of(overview)
@@ -289,7 +289,7 @@ def read_history(directory: Path, number: int) -> History:
 
 def read_marks(directory: Path) -> list[Mark]:
     """The marks of a session; lines that can't be read are left out."""
-    return list(readable_lines(directory / "marks.jsonl", Mark))
+    return list(readable_lines(directory / "marks.jsonl", models.Mark))
 
 
 def read_verdicts(directory: Path) -> list[Verdict]:
@@ -333,7 +333,8 @@ def last_at(directory: Path) -> datetime | None:
 def _time(path: Path, field: str) -> datetime | None:
     """A time of a file, without the rest of it: all sessions are looked at; None where it can't be read."""
     with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
-        return _TIME.validate_python(load_json(read_bytes(path))[field])
+        time = datetime.fromisoformat(load_json(read_bytes(path))[field])
+        return time if time.tzinfo else None
     return None
 
 
@@ -355,4 +356,4 @@ def count_runs(directory: Path) -> int:
 def read_notes(directory: Path) -> SessionNotes:
     """The user's notes on a session, empty where there is no such file; raises StoreError."""
     path = directory / NOTES_FILE
-    return load_model(path, SessionNotes) if os.path.lexists(path) else SessionNotes()
+    return load_model(path, models.SessionNotes) if os.path.lexists(path) else models.SessionNotes()

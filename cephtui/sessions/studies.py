@@ -13,9 +13,8 @@ from cephtui.analysis.runs.marks import made_during
 from cephtui.models import Line, Model, Name, OptionValue, Promise, Run
 from cephtui.models.study import CHECK, RUNS, STABLE, Cell, CheckGoal, Ordered, SavedStudy
 from cephtui.reading import DOCUMENT_MOST_BYTES
-from cephtui.sessions.store import StoreError, load_model, read_marks, read_runs, readable_lines
+from cephtui.sessions.store import STUDIES_FILE, StoreError, load_model, read_marks, read_runs, readable_lines
 
-STUDIES_FILE = "studies.jsonl"
 _ORDER_FILE_0_1 = "suite.json"
 _CHECK_FILES_0_1 = ("guided.json", "sitting.json")
 """A session of cephtui 0.1 has kept the last order, and the last check, in these."""

@@ -6,10 +6,8 @@ import os
 from pathlib import Path
 
 from cephtui.models import Model, Name, Node
-from cephtui.reading import DOCUMENT_MOST_BYTES, open_descriptor
-from cephtui.sessions.store import is_locked, readable_lines
-
-UNDO_FILE = "undo.jsonl"
+from cephtui.reading import DOCUMENT_MOST_BYTES, open_descriptor, open_regular
+from cephtui.sessions.store import UNDO_FILE, StoreError, is_locked, readable_lines
 
 
 class Undo(Model):
@@ -56,3 +54,18 @@ def pending(directory: Path) -> list[Undo]:
     """The parts that a session has created and not removed, whether a process writes it or not."""
     newest = {(undo.node, undo.target): undo for undo in readable_lines(directory / UNDO_FILE, Undo)}
     return [undo for undo in newest.values() if not undo.done]
+
+
+def check_undone(directory: Path) -> None:
+    """Raises StoreError where something that a session has created still exists, or may exist."""
+    path = directory / UNDO_FILE
+    try:
+        open_regular(path).close()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}: it lists what must be removed before: repair it first") from None
+    undos = pending(directory)
+    if undos:
+        what = f"{undos[0].target} on {undos[0].node}" + (f" and {len(undos) - 1} more" if len(undos) > 1 else "")
+        raise StoreError(f"session {directory.name} has left {what} behind: cephtui cleanup removes them first")

@@ -25,12 +25,14 @@ from cephtui.models.findings.record import RAW_CUT
 from cephtui.paths import make_private
 from cephtui.reading import open_to_append
 from cephtui.sessions.jsonlines import as_json, line, sample_line
+from cephtui.sessions.kept import drop_if_nothing, holds_nothing
 from cephtui.sessions.names import check_session_name, check_writable
 from cephtui.sessions.store import (
     NO_ROOM,
     ROW_FILE,
-    STATE_FILES,
     STOP_FILE,
+    STUDIES_FILE,
+    UNDO_FILE,
     StoreError,
     cannot_write,
     cut_off,
@@ -39,8 +41,9 @@ from cephtui.sessions.store import (
     read_run,
     read_session,
     run_directories,
+    state_files,
 )
-from cephtui.sessions.undo import UNDO_FILE, Undo
+from cephtui.sessions.undo import Undo
 from cephtui.tools.base import Stream
 
 if TYPE_CHECKING:
@@ -112,7 +115,9 @@ def take_lock(directory: Path) -> IO[bytes] | None:
     for _ in range(_LOCK_TRIES):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return file
+            if os.fstat(file.fileno()).st_nlink:
+                return file
+            break  # its session was removed meanwhile
         except OSError:
             time.sleep(0.02)  # a reader that tests the lock holds it for a moment itself
     file.close()
@@ -154,7 +159,7 @@ class RunWriter:
 
     def state(self, sample: StateSample) -> None:
         """One line of what is watched during the run."""
-        _write_all(self._file(STATE_FILES[type(sample)]), line(sample).encode() + b"\n")
+        _write_all(self._file(state_files()[type(sample)]), line(sample).encode() + b"\n")
 
     def node_ended(self, ended: NodeEnded) -> None:
         """One line for a node whose part is over."""
@@ -314,7 +319,7 @@ class SessionWriter:
 
     def keep_study(self, study: SavedStudy) -> SavedStudy:
         """Keep a study under a name of its own, unless it is kept already; raises OSError and StoreError."""
-        from cephtui.sessions.studies import STUDIES_FILE, next_name, read_studies, study_in_session
+        from cephtui.sessions.studies import next_name, read_studies, study_in_session
 
         named = study_in_session(self.directory, study)
         if not named.id:
@@ -345,13 +350,16 @@ class SessionWriter:
         self._append("marks.jsonl", line(mark))
 
     def close(self) -> None:
-        """Let go of the session; what can't be written any more is left as it is."""
+        """Let go of the session, which is removed where nothing was measured in it.
+
+        What can't be written any more is left as it is.
+        """
         with contextlib.suppress(OSError):
             if self._run:
                 self._run.close()
         with contextlib.suppress(OSError):
             self._reserve.unlink()
-        if not self._held.closed:
+        if not self._held.closed and not drop_if_nothing(self.directory):
             self._keep_row()
         with contextlib.suppress(OSError):
             self._held.close()
@@ -404,13 +412,26 @@ def _is_torn(path: Path) -> bool:
 
 
 def mark_undone(directory: Path, undo: Undo) -> None:
-    """Note in a session that no process writes that a leftover of it has been removed; raises OSError."""
+    """Note in a session that no process writes that a leftover of it has been removed; raises OSError.
+
+    It was all that a session holds in which nothing was measured.
+    """
     append_lines(directory / UNDO_FILE, [undo.model_copy(update={"done": True})])
+    _drop_unheld(directory)
 
 
-def drop_reserves(root: Path) -> None:
-    """Remove the reserves of sessions whose consoles were killed."""
+def drop_killed(root: Path) -> None:
+    """Of the sessions whose consoles were killed, remove the reserves, and those in which nothing was measured."""
     for path in root.glob(f"*/{_RESERVE}"):
         if not is_locked(path.parent):
             with contextlib.suppress(OSError):
                 path.unlink()
+            _drop_unheld(path.parent)
+
+
+def _drop_unheld(directory: Path) -> None:
+    """Remove a session that holds nothing, unless a process writes it."""
+    with contextlib.suppress(OSError):
+        if holds_nothing(directory) and (lock := take_lock(directory)):
+            with lock:
+                drop_if_nothing(directory)

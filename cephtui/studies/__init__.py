@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cephtui.analysis.statistics.looks import LOOK_LIMITS
 from cephtui.frozen import dataclass
+from cephtui.units import parse_percent
 
 if TYPE_CHECKING:
     from cephtui.studies.base import Study
@@ -100,12 +101,13 @@ class WrongText(ValueError):
 
 def _number(low: float, high: float, of: Callable[[str], float] = float) -> Callable[[str], float]:
     """A parser of the numbers in this range."""
+    expected = "a percentage" if of is parse_percent else "a number"
 
     def parsed(text: str) -> float:
         try:
             value = of(text)
         except ValueError:
-            raise ValueError(f"expected a number, got {text!r}") from None
+            raise ValueError(f"expected {expected}, got {text!r}") from None
         if not low <= value <= high:
             raise ValueError(f"{value:g} is not in the range {low:g} to {high:g}.")
         return value
@@ -228,7 +230,7 @@ KINDS = {
                     field="percent",
                     metavar="[PERCENT]",
                     usual="5",
-                    parse=_number(0.1, 100),
+                    parse=_number(0.1, 100, parse_percent),
                     example="5",
                 ),
                 StudyOption(
@@ -324,7 +326,7 @@ KINDS = {
                     "required %",
                     field="require_percent",
                     metavar="PERCENT",
-                    parse=_number(*REQUIRED_PERCENT),
+                    parse=_number(*REQUIRED_PERCENT, parse_percent),
                     example="-10",
                 ),
                 StudyOption(

@@ -33,6 +33,7 @@ from cephtui.sessions.verdicts import judge_saved, keep_verdicts
 from cephtui.studies import REQUIRED_PERCENT
 from cephtui.studies.base import Measure, Study, StudyResult
 from cephtui.studies.extent import Extent, bound_of_plans
+from cephtui.units import parse_percent
 
 MOST = 12
 """Runs a side, where several looks are taken and nothing else is asked for."""
@@ -185,6 +186,6 @@ def wrong_percent(text: str) -> str | None:
     """Why a text is not what a change can be required to bring; None where it is."""
     low, high = REQUIRED_PERCENT
     try:
-        return None if low <= float(text) <= high else f"expected {low} to {high}"
+        return None if low <= parse_percent(text) <= high else f"expected {low} to {high}"
     except ValueError:
-        return "expected a number, such as -10 or 20"
+        return "expected a percentage, such as -10 or 20"

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cephtui.frozen import dataclass
-from cephtui.models import Plan, Run
-from cephtui.planning import Request
 from cephtui.studies import KINDS
 from cephtui.studies.extent import Extent, together
 
 if TYPE_CHECKING:
+    from cephtui.models import Plan, Run
+    from cephtui.planning import Request
     from cephtui.studies.base import Study
     from cephtui.studies.conductor import Commands
 

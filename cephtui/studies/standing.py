@@ -38,10 +38,18 @@ class Standing:
     """Why it was given up after its last runs; empty where it was not."""
     metric: Metric
     """The figure that is shown: of the preset that makes the verdict what it is, else of the first."""
-    means: tuple[float | None, float | None]
-    """Of that figure, before and after, reads and writes together."""
-    spread_before: float | None
-    """Coefficient of variation; None for fewer than two runs."""
+    values: tuple[tuple[float, ...], tuple[float, ...]]
+    """That figure of each run, before and after, reads and writes together."""
+
+    @property
+    def means(self) -> tuple[float | None, float | None]:
+        """The geometric mean of the runs before, and of those after."""
+        return geometric_mean(self.values[0]), geometric_mean(self.values[1])
+
+    @property
+    def spread_before(self) -> float | None:
+        """Coefficient of variation; None for fewer than two runs."""
+        return spread(self.values[0])
 
 
 def standing(
@@ -60,7 +68,7 @@ def standing(
     (request,) = [single for single in singly(study.requests) if single.preset.name == preset][:1]
     metric = metric_of(request, shown[0][0]) if shown[0] else usual
     values = [[metric.combined(run.summary.flows) for run in side] for side in shown]
-    known = [[value for value in side if value is not None] for side in values]
+    known = [tuple(value for value in side if value is not None) for side in values]
     return Standing(
         tuple(before),
         numbers,
@@ -70,6 +78,5 @@ def standing(
         judged,
         next(iter(study.given_up(own).values()), ""),
         metric,
-        (geometric_mean(known[0]), geometric_mean(known[1])),
-        spread(known[0]),
+        (known[0], known[1]),
     )

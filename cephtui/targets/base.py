@@ -9,9 +9,6 @@ from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from cephtui.frozen import dataclass
-from cephtui.models import Finding, Kind, NameKind, Node, OptionValue, Part, Place, Step
-from cephtui.models.findings.data import CACHE_DEVICE, FILE_SYSTEM_CACHE, MEMORY, PAGE_CACHE, UNVERIFIED
-from cephtui.models.findings.kind import FindingKind, Value
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell
 from cephtui.targets.candidates import ASKS_FIRST, Candidate, OnFound, PoolFacts
@@ -21,6 +18,7 @@ if TYPE_CHECKING:
     from cephtui.ceph.qos import Limits
     from cephtui.ceph.surroundings import Surroundings
     from cephtui.cluster.preflight import Demand
+    from cephtui.models import Finding, Kind, NameKind, Node, OptionValue, Part, Place, Step
     from cephtui.tools.tool import Tool
 
 OWN_PREFIX = "cephtui-"
@@ -29,8 +27,6 @@ OWN_NAME = re.compile(rf"{OWN_PREFIX}[0-9a-f]{{8}}-[A-Za-z0-9._-]+")
 """The whole name of such an image or namespace. What is cephtui's also carries its owner: others may be named so."""
 OWNER_KEY = "cephtui.session"
 """The key under which images and namespaces carry their owner."""
-_SMALL_SHARE_PERCENT = 1.0
-"""Holes of less change the figures by less than runs differ."""
 _NO_TEXT = re.compile(r"[\x00-\x1f\ud800-\udfff]")
 """Control characters, and code points that stand for bytes that are no UTF-8: they can't be printed or stored."""
 
@@ -387,39 +383,3 @@ def is_text(text: str) -> bool:
 def safe_name(node: str) -> str:
     """A node's name in a form for names of images and namespaces; different names stay different."""
     return re.sub(r"[^A-Za-z0-9.-]", lambda match: f"_{ord(match[0]):x}", node)
-
-
-def never_written(kind: FindingKind, written: int, span: int, **values: Value) -> tuple[Finding, ...]:
-    """The finding for data of which so many bytes of a span were ever written; none where that is all.
-
-    ``kind`` is for holes that make up a share of the figures.
-    """
-    share_percent = 100 * (span - written) / span if span else 0.0
-    if share_percent <= 0:
-        return ()
-    if share_percent < _SMALL_SHARE_PERCENT:
-        return (UNVERIFIED.found(why=f"{max(share_percent, 0.1):.1f} % of it was never written"),)
-    return (kind.found(share_percent=round(share_percent, 1), **values),)
-
-
-def memory(parts: Sequence[str]) -> tuple[Finding, ...]:
-    """The finding for a target that is in memory, of which these are the parts: ``tmpfs``, ``zram0``."""
-    return (MEMORY.found(file_system=", ".join(parts)),) if parts else ()
-
-
-def cached_below(loop_devices: Sequence[str]) -> tuple[Finding, ...]:
-    """The finding for loop devices without direct I/O: they read and write their files through the page cache."""
-    names = ", ".join(loop_devices)
-    return (FILE_SYSTEM_CACHE.found(file_system=f"{names} (loop device without direct-io)"),) if loop_devices else ()
-
-
-def in_front(caches: Sequence[str]) -> tuple[Finding, ...]:
-    """The finding for caches in front of the disks of a target."""
-    return (CACHE_DEVICE.found(caches=", ".join(caches)),) if caches else ()
-
-
-def page_cache(options: Mapping[str, OptionValue]) -> tuple[Finding, ...]:
-    """The finding for I/O without direct I/O: the kernel's memory takes part."""
-    if options.get("direct", True):
-        return ()
-    return (PAGE_CACHE.found(),)

@@ -16,23 +16,11 @@ from cephtui.models.findings.data import HOLES, UNVERIFIED
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.targets import devices, rbd
-from cephtui.targets.base import (
-    DataLayout,
-    Target,
-    TargetError,
-    TargetFault,
-    TargetKind,
-    TargetState,
-    Use,
-    cached_below,
-    in_front,
-    memory,
-    never_written,
-    page_cache,
-)
+from cephtui.targets.base import DataLayout, Target, TargetError, TargetFault, TargetKind, TargetState, Use
 from cephtui.targets.candidates import NOT_INSPECTED, Candidate, OnFound, by_number, inspect_each
 from cephtui.targets.devices import DeviceFacts
 from cephtui.targets.file import parse_file_path
+from cephtui.targets.findings import cached_below, in_front, memory, never_written, page_cache
 
 _WRITING = Use(parts=(), writes=True, filled=True, options={}, destroy=())
 

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from cephtui import units
 from cephtui.frozen import dataclass
-from cephtui.models import FilePlace, Finding, Kind, Node, OptionValue, Part, Place
-from cephtui.models.findings.data import FILE_SYSTEM_CACHE
+from cephtui.models import FilePlace, Part
 from cephtui.models.refusal import Refusal
-from cephtui.nodes.shell import Shell, failure_reason
+from cephtui.nodes.shell import (
+    Shell,
+    failure_reason,
+)
 from cephtui.paths import packaged_text
 from cephtui.printable import listed
 from cephtui.targets.base import (
@@ -28,18 +30,15 @@ from cephtui.targets.base import (
     TargetKind,
     TargetState,
     Use,
-    cached_below,
-    in_front,
     is_text,
-    memory,
-    page_cache,
 )
-from cephtui.targets.candidates import Candidate
 from cephtui.targets.devices import LEADS_FUNCTIONS, MEMORY_FUNCTIONS, QUEUES_FUNCTION, openers_of, parse_queues
-from cephtui.tools import TOOLS
+from cephtui.tools import check_path
 
 if TYPE_CHECKING:
     from cephtui.ceph.surroundings import Surroundings
+    from cephtui.models import Finding, Kind, Node, OptionValue, Place
+    from cephtui.targets.candidates import Candidate
 
 MARK_BYTES = 4096
 MARK = "cephtui scratch file"
@@ -241,7 +240,7 @@ def parse_file_path(text: str, path_text: str) -> str:
     if not is_text(str(path)) or path.name in ("", ".", ".."):
         raise TargetError(f"target {text!r}: expected the path of a file, in UTF-8")
     # of any tool, since which of them will use it is not known yet
-    if problem := next(filter(None, (tool.check_path(str(path)) for tool in TOOLS.values())), None):
+    if problem := check_path(str(path)):
         raise TargetError(f"target {text!r}: {problem}")
     return str(path)
 
@@ -353,6 +352,9 @@ def _guard_space(path: str, facts: FileFacts, span_bytes: int) -> Refusal | None
 
 def file_findings(facts: FileFacts, options: Mapping[str, OptionValue]) -> tuple[Finding, ...]:
     """The findings about the file system that the data is on."""
+    from cephtui.models.findings.data import FILE_SYSTEM_CACHE
+    from cephtui.targets.findings import cached_below, in_front, memory, page_cache
+
     if facts.memory:
         return memory(facts.memory)
     if facts.filesystem in _OWN_CACHE:

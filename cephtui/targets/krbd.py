@@ -30,11 +30,11 @@ from cephtui.targets.base import (
     TargetKind,
     TargetState,
     Use,
-    page_cache,
     safe_name,
 )
 from cephtui.targets.candidates import Candidate, PoolFacts
 from cephtui.targets.devices import QUEUES_FUNCTION, parse_queues
+from cephtui.targets.findings import page_cache
 
 FILE_SYSTEMS: Mapping[str, str] = {"ext4": "e2fsprogs", "xfs": "xfsprogs"}
 """The file systems, with the packages that have their mkfs."""

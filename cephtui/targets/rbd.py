@@ -34,11 +34,11 @@ from cephtui.targets.base import (
     TargetState,
     Use,
     is_text,
-    never_written,
     safe_name,
 )
 from cephtui.targets.candidates import NOT_INSPECTED, Candidate, OnFound, PoolFacts, by_number, inspect_each
 from cephtui.targets.devices import RbdMapping
+from cephtui.targets.findings import never_written
 
 if TYPE_CHECKING:
     from cephtui.ceph.surroundings import Surroundings

@@ -7,36 +7,28 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
-from typing import ClassVar, Literal, Self, TypeVar
+from dataclasses import field
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, TypeVar
 
 from cephtui.frozen import dataclass
-from cephtui.models import (
-    DiskUse,
-    Finding,
-    Interval,
-    JobResult,
-    JobSample,
-    Kind,
-    Node,
-    OptionValue,
-    Phase,
-    Place,
-    flows_of,
-)
-from cephtui.models.metrics import DIRECTIONS
-from cephtui.stats import Flow, join_intervals
+from cephtui.models.metrics import DIRECTIONS, flows_of
 from cephtui.tools.load import Load, Sizing
 from cephtui.units import parse_size
 
+if TYPE_CHECKING:
+    from cephtui.models import DiskUse, Finding, Interval, JobResult, JobSample, Kind, Node, OptionValue, Phase, Place
+    from cephtui.stats import Flow
+
 Stream = Literal["stdout", "stderr"]
 V = TypeVar("V")
+YES_OR_NO = "yes or no"
+"""What may be typed for an option that is on or off."""
 
 
 def option_text(value: OptionValue) -> str:
-    """The text of an option's value, as it is typed."""
+    """The text of an option's value, as it is typed: ``yes``, ``4k``, ``0.5``."""
     if isinstance(value, bool):
-        return str(value).lower()
+        return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -87,23 +79,6 @@ def by_direction(flows: Mapping[str, V]) -> tuple[V | None, V | None, dict[str, 
     """The reads, the writes and all others, as a Reading and a ToolResult have them."""
     other = {name: flow for name, flow in flows.items() if name not in DIRECTIONS}
     return flows.get("read"), flows.get("write"), other
-
-
-def join_readings(first: Reading, second: Reading) -> Reading:
-    """One reading of two that follow each other."""
-    seconds = first.interval_seconds + second.interval_seconds
-    return replace(
-        second,
-        interval_seconds=seconds,
-        read=join_intervals(first.read, second.read, seconds),
-        write=join_intervals(first.write, second.write, seconds),
-        other={
-            name: joined
-            for name in {**first.other, **second.other}
-            if (joined := join_intervals(first.other.get(name), second.other.get(name), seconds))
-        },
-        jobs=(*first.jobs, *second.jobs),
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from dataclasses import replace
 from typing import ClassVar
 
-from cephtui.tools.base import Parser, Reading, Stream, join_readings
+from cephtui.stats import join_intervals
+from cephtui.tools.base import Parser, Reading, Stream
 from cephtui.tools.stderr import Errors
 
 SHORTEST_INTERVAL = 0.5
@@ -44,6 +46,23 @@ class LineParser(Parser):
         """The readings of a last line that has no end."""
         rest, self._rest = self._rest, b""
         return self.take(rest.decode("utf-8", "replace"), elapsed_seconds) if rest else []
+
+
+def join_readings(first: Reading, second: Reading) -> Reading:
+    """One reading of two that follow each other."""
+    seconds = first.interval_seconds + second.interval_seconds
+    return replace(
+        second,
+        interval_seconds=seconds,
+        read=join_intervals(first.read, second.read, seconds),
+        write=join_intervals(first.write, second.write, seconds),
+        other={
+            name: joined
+            for name in {**first.other, **second.other}
+            if (joined := join_intervals(first.other.get(name), second.other.get(name), seconds))
+        },
+        jobs=(*first.jobs, *second.jobs),
+    )
 
 
 class Intervals:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from cephtui.frozen import dataclass
-from cephtui.models.base import OptionValue
+
+if TYPE_CHECKING:
+    from cephtui.models.base import OptionValue
 
 
 @dataclass(frozen=True, slots=True)

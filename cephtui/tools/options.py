@@ -1,7 +1,5 @@
 """What the options of the tools have in common: types of values, checks, and refusals in words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -21,7 +19,7 @@ from pydantic import (
 from cephtui.models import OptionValue
 from cephtui.printable import suggestion
 from cephtui.reading import excerpt
-from cephtui.tools.base import OptionError, OptionField, V, option_text
+from cephtui.tools.base import YES_OR_NO, OptionError, OptionField, V, option_text
 from cephtui.units import parse_duration, parse_size
 
 RefusedOptions = Sequence[tuple[str, str]]
@@ -71,6 +69,11 @@ class ToolOptions(BaseModel):
         return checked.model_dump(exclude_none=True, by_alias=True)
 
     @classmethod
+    def names(cls) -> list[str]:
+        """The tool's own names of the options, in the order of the model."""
+        return [info.alias or name for name, info in cls.model_fields.items()]
+
+    @classmethod
     def check_each(
         cls, options: Mapping[str, object], needed: Mapping[str, object] = MappingProxyType({})
     ) -> tuple[dict[str, OptionValue], dict[str, object]]:
@@ -86,7 +89,7 @@ class ToolOptions(BaseModel):
 
     @classmethod
     def form_fields(cls) -> tuple[OptionField, ...]:
-        """The fields of a form in the order of the model, those with a title first, then others that are described."""
+        """The fields of a form in the order of the model, those with a title first."""
         schemas, infos = cls._schemas(), cls.model_fields.values()
         fields = [
             OptionField(
@@ -98,7 +101,7 @@ class ToolOptions(BaseModel):
             )
             for (name, schema), info in zip(schemas.items(), infos, strict=True)
         ]
-        return tuple(sorted(fields, key=lambda field: (not field.title, not field.about)))
+        return tuple(sorted(fields, key=lambda field: not field.title))
 
     @classmethod
     def reason_against(cls, option: str) -> str | None:
@@ -158,7 +161,7 @@ def _allowed(schema: Mapping[str, Any]) -> str:
     if "enum" in only:
         return "one of " + ", ".join(map(str, only["enum"]))
     if only.get("type") == "boolean":
-        return "true or false"
+        return YES_OR_NO
     if "minimum" in only:
         most = only.get("maximum")
         return f"{only['minimum']:g} to {most}" if most else f"{only['minimum']:g} or more"

@@ -6,13 +6,15 @@ import re
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from cephtui.models import Kind, OptionValue
 from cephtui.models.metrics import METRICS, Metric
-from cephtui.tools import base
 from cephtui.tools.base import OptionField, V, option_text
-from cephtui.tools.options import ToolOptions
+
+if TYPE_CHECKING:
+    from cephtui.models import Kind, OptionValue
+    from cephtui.tools import base
+    from cephtui.tools.options import ToolOptions
 
 
 class Tool:

@@ -25,7 +25,6 @@ from textual.screen import Screen
 
 from cephtui import paths
 from cephtui.printable import one_line
-from cephtui.reports.masking.mask import Names
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.keys import COMMANDS, HELP, MASK, SESSIONS, active_commands, help_table, key
@@ -40,9 +39,7 @@ from cephtui.tui.terminal.too_small import MinimumSizeApp
 from cephtui.tui.textual_private import is_exiting
 
 if TYPE_CHECKING:
-    from cephtui.analysis.runs.history import History
-    from cephtui.analysis.runs.sides import Side
-    from cephtui.tui.charts.overlay import Curves
+    from cephtui.reports.masking.mask import Names
     from cephtui.tui.screens.sessions import SessionsScreen
 
 log = logging.getLogger(__name__)
@@ -157,9 +154,8 @@ class CephtuiApp(MinimumSizeApp):
     @work
     async def _compare(self, message: CompareWanted) -> None:
         """Choose the run to compare with; the older of both stands on the left, unless one is a baseline."""
-        from cephtui.analysis.runs.sides import without_shared_runs
         from cephtui.tui.pickers.runs import RunPicker
-        from cephtui.tui.screens.compare import CompareScreen
+        from cephtui.tui.screens.compare import compared
 
         with opening(self):
             excluded = (message.directory.name, message.number)
@@ -168,12 +164,11 @@ class CephtuiApp(MinimumSizeApp):
                 return
             try:
                 places = await asyncio.to_thread(_older_first, chosen, (message.directory, message.number))
-                left, left_curves = await asyncio.to_thread(_side, *places[0])
-                right, right_curves = await asyncio.to_thread(_side, *places[1])
+                screen = await asyncio.to_thread(compared, *places)
             except StoreError as error:
                 self.notify(str(error), severity="error", markup=False)
                 return
-            self.push_screen(CompareScreen(*without_shared_runs(left, right), left_curves, right_curves))
+            self.push_screen(screen)
 
     def names_to_hide(self) -> Names:
         """Names that the screens know."""
@@ -269,20 +264,6 @@ def _older_first(first: tuple[Path, int], second: tuple[Path, int]) -> list[tupl
         return store.read_notes(directory).baseline != number, store.read_run(directory, number).started_at
 
     return sorted((first, second), key=rank)
-
-
-def _side(directory: Path, number: int) -> tuple[Side, Curves]:
-    """A run with its repeats, and its curves; raises StoreError."""
-    from cephtui.analysis.runs.sides import side_of
-
-    run = store.read_run(directory, number)
-    side = side_of(run, store.read_runs(directory)[0], store.read_marks(directory))
-    return side, curve_points(store.read_history(directory, number))
-
-
-def curve_points(history: History) -> Curves:
-    """The points of every figure of all nodes."""
-    return {name: curve.points() for name, curve in history.curves.items()}
 
 
 class SavedApp(CephtuiApp):

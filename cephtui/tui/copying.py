@@ -16,7 +16,6 @@ from textual.screen import Screen
 
 from cephtui import paths
 from cephtui.frozen import dataclass
-from cephtui.models import Run
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.keys import key
@@ -25,6 +24,7 @@ from cephtui.tui.terminal.apply import PlainDriver
 if TYPE_CHECKING:
     from cephtui.analysis.runs.sides import Side
     from cephtui.analysis.verdicts.conclusion import Judgement
+    from cephtui.models import Run
     from cephtui.reports.blocks import View
 
 _TOAST_SECONDS = 5.0

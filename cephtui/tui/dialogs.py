@@ -27,6 +27,11 @@ class Dialog(ModalScreen[T]):
     BINDINGS = [MASK, replace(HELP, show=False), COMMANDS]
 
     def on_mount(self) -> None:
+        """Show the keys that work now, whenever that changes."""
+        self.bindings_updated_signal.subscribe(self, lambda _: self._show_keys())
+        self._show_keys()
+
+    def _show_keys(self) -> None:
         for box in self.query(".dialog"):
             box.border_subtitle = Content(f" {keys} ") if (keys := footer(active_commands(self))) else ""
 

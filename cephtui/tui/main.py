@@ -21,12 +21,11 @@ from cephtui.reading import TOML_MOST_BYTES, read_bytes
 from cephtui.reports.words.text import saved_line
 from cephtui.running.runner import Runner
 from cephtui.sessions.store import count_runs
-from cephtui.sessions.writer import write_whole
 from cephtui.terminal import Ending, Interrupted, hangup_at_close, say, set_blocking, signal_handlers
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.start import Start
-from cephtui.tui.read_only import VARIABLE
+from cephtui.tui.read_only import is_read_only
 from cephtui.tui.terminal.profile import FULL, GRAPHS, Profile
 from cephtui.tui.textual_private import is_exiting, loop_of
 
@@ -91,6 +90,8 @@ def _chosen(file: Path) -> str:
 
 
 def _keep(file: Path, name: str) -> None:
+    from cephtui.sessions.writer import write_whole
+
     with contextlib.suppress(OSError):
         paths.make_private(file.parent)
         write_whole(file, f"{name}\n")
@@ -161,7 +162,7 @@ def _saved(runner: Runner) -> list[str]:
 
 def show_screens(root: Path, screens: Iterable[Screen[None]], profile: Profile = FULL) -> None:
     """Show these screens of saved sessions until the user leaves the first of them."""
-    app = SavedApp(root, screens, profile, read_only=bool(os.environ.get(VARIABLE)))
+    app = SavedApp(root, screens, profile, read_only=is_read_only())
 
     def end() -> None:
         _ask(app, app.exit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TextIO, TypeAlias, cast
@@ -12,13 +13,18 @@ from typing import Any, TextIO, TypeAlias, cast
 from rich.console import Console, RenderableType
 from rich.control import Control
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
+from textual._xterm_parser import XTermParser
 from textual.actions import ActionParseResult
 from textual.app import App
 from textual.await_remove import AwaitRemove
 from textual.dom import DOMNode
+from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Key
 from textual.filter import LineFilter
 from textual.geometry import Size
+from textual.keys import Keys
+from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.strip import Strip
@@ -74,6 +80,53 @@ class TerminalFile:
             self._file.flush()
 
 
+_UNFINISHED = re.compile(r"\x1b(\[[\[0-?]*[ -/]*|O)\Z")
+"""The beginning of an escape sequence (ECMA-48, CSI; SS3) at the end of what was read."""
+_UNKNOWN = re.compile(r"\x1b\[[0-?]*[ -/]*[@-LN-Z\\-ln-xz-~]")
+"""A whole sequence, but those that Textual takes for other events than keys: mouse, modes."""
+_REST = re.compile(r"\A(\[[0-?]*[ -/]*[@-Z\\-~]|O[A-DFHP-S])")
+"""What follows the escape of a sequence, at the beginning of what was read."""
+
+
+class KeyParser(XTermParser):
+    """Reads keys so that nothing of an escape sequence is text, however a slow link cuts or joins what is typed.
+
+    Textual types what it does not know, and takes escape with a key right behind it for alt and that key, which an
+    input types too: here they are two keys.
+    """
+
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._unfinished = ""
+        self._has_waited = False
+        """Whether an escape by itself was taken for the key."""
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """The events of what was read; the beginning of a sequence waits for its end."""
+        if data:
+            data = ("" if data[0] == "\x1b" else self._unfinished) + (_REST.sub("", data) if self._has_waited else data)
+            self._unfinished, self._has_waited = "", False
+            if unfinished := _UNFINISHED.search(data):
+                self._unfinished, data = unfinished[0], data[: unfinished.start()]
+            if not data:
+                return ()
+        return super().feed(data)
+
+    def tick(self) -> Iterable[Message]:
+        """The events of what has waited for more."""
+        waited = list(super().tick())
+        self._has_waited = self._has_waited or bool(waited)
+        return waited
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
+        keys = list(super()._sequence_to_key_events(sequence))
+        typed = sequence.removeprefix("\x1b")
+        is_pair = len(typed) == 1 < len(sequence) and (not keys or keys[0].character is not None)  # but ctrl+right
+        if alt or (is_pair and typed not in "[O"):
+            return [Key("escape", "\x1b"), *super()._sequence_to_key_events(typed)]
+        return [Key(Keys.Ignore, sequence)] if not keys and _UNKNOWN.fullmatch(sequence) else keys
+
+
 class TerminalDriver(LinuxDriver):
     """A driver whose application ends in order after a hang-up of its terminal."""
 
@@ -82,6 +135,11 @@ class TerminalDriver(LinuxDriver):
         self._is_suspended = False
         if self._file is not None:
             self._file = TerminalFile(self._file)  # type: ignore[assignment]
+
+    def run_input_thread(self) -> None:
+        """As Textual's, with keys as ``KeyParser`` reads them: it makes the parser there."""
+        linux_driver.XTermParser = KeyParser  # type: ignore[attr-defined]
+        super().run_input_thread()
 
     def _sigtstp_application(self, *_: Any) -> None:
         self._soon(super()._sigtstp_application)
@@ -232,3 +290,10 @@ def unwritten_frames(app: App[Any]) -> int:
     """Frames that the terminal has not taken yet; Textual's queue to it holds 30, and then the application waits."""
     writer = getattr(app._driver, "_writer_thread", None)
     return writer._queue.qsize() if writer else 0
+
+
+def set_breakpoints(screen: Screen[Any], app: App[Any]) -> None:
+    """Before a screen is mounted, set its classes by the terminal's size: Textual does so after the first frame."""
+    columns, rows = app.size
+    wide = screen._get_breakpoint_classes(columns, app.HORIZONTAL_BREAKPOINTS or [])
+    screen._classes |= wide | screen._get_breakpoint_classes(rows, app.VERTICAL_BREAKPOINTS or [])

@@ -1,7 +1,8 @@
-"""How long a user waits for the command to begin: its version, and the console's first paint."""
+"""How long a user waits for the command to begin: its version, its listings, and the console's first paint."""
 
 from __future__ import annotations
 
+import statistics
 import subprocess
 import sys
 import time
@@ -12,16 +13,21 @@ from tests.bench import bare_textual
 from tests.bench.console import CEPHTUI, environment, running
 from tests.bench.interactive import NotMeasured
 from tests.bench.recording import CHECKOUT
-from tests.bench.table import Row, at_most, row_of_times
+from tests.bench.table import Row, at_most, row, row_of_times
 
 RUNS = 9
 _PYTHON = (sys.executable, "-c", "pass")
+_LIBRARIES = (sys.executable, "-c", "import click, rich.table, pydantic")
+"""What any listing with these libraries takes."""
+_LISTINGS = {("presets",): 1.5, ("sessions",): 1.5, ("show", "demo"): 3.0}
+"""The verbs that are measured against it, each with its goal."""
 _BARE = (sys.executable, "-m", "tests.bench.bare_textual")
 _WORDS = bare_textual.TEXT.encode()
 """On a panel of the console's too."""
 _LIMIT_SECONDS = 60.0
 _MEDIAN = f"median of {RUNS} starts after one that is not counted; spread: least and greatest"
 _VERSION = f"from the start of the process to its end, {_MEDIAN}"
+_RATIO = f"the same, over that of importing click, rich.table and pydantic, in turn; {_MEDIAN}"
 _PAINT = (
     "from the start of the process until its terminal (120x36, xterm-256color) has the word 'Write IOPS'; console and "
     f"bare Textual in turn, {_MEDIAN}"
@@ -29,23 +35,38 @@ _PAINT = (
 
 
 def rows(root: Path, say: Callable[[str], None]) -> Iterator[Row]:
-    """The version beside bare Python, the first paint beside that of bare Textual."""
+    """The version beside bare Python, listings beside their libraries, the first paint beside that of bare Textual."""
+
+    def run(command: Sequence[str]) -> float:
+        return _seconds(command, root)
+
     say("version")
-    versions, nothing = _in_turn(lambda command: _seconds(command, root), (*CEPHTUI, "--version"), _PYTHON)
+    versions, nothing = _in_turn(run, (*CEPHTUI, "--version"), _PYTHON)
     yield row_of_times("cephtui --version", versions, at_most(100), _VERSION)
     yield row_of_times("the same, Python alone", nothing, None, _VERSION)
+    say("listings")
+    libraries, *listings = _in_turn(run, _LIBRARIES, *((*CEPHTUI, *words) for words in _LISTINGS))
+    yield row_of_times("its libraries alone", libraries, None, _VERSION)
+    for (words, limit), seconds in zip(_LISTINGS.items(), listings, strict=True):
+        yield _ratio(f"cephtui {' '.join(words)}, over libraries", seconds, libraries, limit, _RATIO)
     say("first paint")
     console, bare = _in_turn(lambda command: _first_paint(command, root), CEPHTUI, _BARE)
-    yield row_of_times("first paint of the console", console, at_most(350), _PAINT)
+    yield row_of_times("first paint of the console", console, None, _PAINT)
     yield row_of_times("first paint of bare Textual", bare, None, _PAINT)
+    yield _ratio("first paint, over bare Textual", console, bare, 1.9, _PAINT)
 
 
-def _in_turn(
-    measure: Callable[[Sequence[str]], float], first: Sequence[str], second: Sequence[str]
-) -> tuple[list[float], list[float]]:
-    """Both so many times; the first time of each, which fills the caches, is left out."""
-    pairs = [(measure(first), measure(second)) for _ in range(RUNS + 1)]
-    return [one for one, _ in pairs[1:]], [other for _, other in pairs[1:]]
+def _ratio(measure: str, ones: Sequence[float], others: Sequence[float], limit: float, how: str) -> Row:
+    """The ratio of the medians, with the least and the greatest ratio of two that were measured after each other."""
+    pairs = [one / other for one, other in zip(ones, others, strict=True)]
+    value = statistics.median(ones) / statistics.median(others)
+    return row(measure, value, "x", at_most(limit), spread=(min(pairs), max(pairs)), how=how, values=pairs)
+
+
+def _in_turn(measure: Callable[[Sequence[str]], float], *commands: Sequence[str]) -> list[list[float]]:
+    """Each so many times; the first time of each, which fills the caches, is left out."""
+    turns = [[measure(command) for command in commands] for _ in range(RUNS + 1)]
+    return [list(times) for times in zip(*turns[1:], strict=True)]
 
 
 def _seconds(command: Sequence[str], directory: Path) -> float:

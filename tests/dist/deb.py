@@ -12,9 +12,8 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from pathlib import Path
 
-from click.shell_completion import get_completion_class
-
 from cephtui import __version__
+from cephtui.cli.commands.completion import completion_of
 from cephtui.cli.verbs import cli
 
 from tests.dist import manual, notices, wheels
@@ -101,9 +100,7 @@ def _files(release: Release, packages: Path, epoch: int) -> Mapping[str, bytes]:
 
 def completion(shell: str) -> str:
     """What makes a shell complete cephtui's command line."""
-    found = get_completion_class(shell)
-    assert found is not None
-    script = found(cli, {}, "cephtui", "_CEPHTUI_COMPLETE")
+    script = completion_of(cli, shell)
     return str(script.source_template % script.source_vars())
 
 

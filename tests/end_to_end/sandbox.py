@@ -310,6 +310,12 @@ class Sandbox:
         assert len(found) == 1, f"expected one watchdog: {found}\n{self.describe()}"
         return found[0]
 
+    @property
+    def log(self) -> str:
+        """All of the log file; empty where nothing was logged."""
+        path = self.state / "cephtui" / "log" / "cephtui.log"
+        return path.read_text() if path.exists() else ""
+
     def session(self, name: str | None = None) -> Path:
         """The directory of a session, or of the only one."""
         sessions = sorted((self.data / "sessions").iterdir())

@@ -183,9 +183,10 @@ def test_a_target_that_can_not_be_made_is_not_left_half_made(sandbox: Sandbox) -
 
     console = sandbox.run(*RUN, *sets(size="8M"), "--target", f"file:{target}", preexec_fn=limit)
     assert console.process.returncode == 3, console.describe()
-    run = saved(console)
+    (run,) = console.runs
     assert run["outcome"] == "refused"
     assert f"{target}: " in run["error"]
+    assert not console.sandbox.session("S").exists()
     sandbox.assert_clean()
 
 

@@ -8,9 +8,10 @@ import signal
 
 import pytest
 
-from cephtui.sessions import demo, store
+from cephtui.sessions import store
 from tests.end_to_end.sandbox import Sandbox, wait_for
 from tests.end_to_end.test_screens_end import IDLE, LEAVE_ALTERNATE, NewTerminal, Terminal, prepare, terminal
+from tests.support import two_copies
 from tests.support.drawings import runs_markdown
 
 __all__ = ["terminal"]
@@ -28,7 +29,7 @@ def test_copying_gives_the_terminal_the_markdown(sandbox: Sandbox, terminal: New
     """By OSC 52, which sets the clipboard where the terminal is, over SSH too."""
     prepare(sandbox)
     each = terminal("replay", "demo/13")
-    each.shows("write-iops" if demo.STAR == 13 else "rados-write")
+    each.shows("write-iops" if two_copies.STAR == 13 else "rados-write")
     each.type("y")
     each.shows("copied #13 as Markdown")
     pattern = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/=]+)\x07")

@@ -174,6 +174,42 @@ def test_errors_never_go_to_stdout(sandbox: Sandbox) -> None:
     assert console.stdout == ""
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["show", "demo", "--json"],
+        ["show", "demo/14", "--json"],
+        ["show", "demo"],
+        ["report", "demo"],
+        ["report", "demo", "--format", "html", "-o", "-"],
+        ["sessions"],
+        ["presets", "--json"],
+        ["explain"],
+        ["schema"],
+        ["help", "presets"],
+        ["run", "write-iops", "--dry-run"],
+        ["completion", "bash"],
+    ],
+)
+def test_a_reader_that_has_seen_enough_of_a_listing_is_no_failure(sandbox: Sandbox, words: list[str]) -> None:
+    """As with ``| head -1``, where the pipe may be full."""
+    ours, theirs = small_pipe()
+    console = sandbox.start(*words, stdout=theirs)
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as file:
+        assert file.readline()
+    assert console.wait() == 0, console.describe()
+    assert [line for line in console.complaints if "survey" not in line] == []
+
+
+def test_a_verdict_that_nobody_reads_keeps_its_exit_code(sandbox: Sandbox) -> None:
+    ours, theirs = os.pipe()
+    console = sandbox.start("check", "demo", stdout=theirs)
+    os.close(theirs)
+    os.close(ours)
+    assert console.wait() == sandbox.run("check", "demo").process.returncode, console.describe()
+
+
 @pytest.mark.parametrize("listing", ["sessions", "presets", "schema", "info", "doctor", "--help"])
 def test_a_listing_that_can_not_be_written_is_one_line(sandbox: Sandbox, listing: str) -> None:
     with Path("/dev/full").open("w") as full:

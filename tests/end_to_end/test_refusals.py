@@ -20,7 +20,7 @@ import pytest
 from cephtui.paths import packaged_presets_dir
 from cephtui.sessions.listing import list_sessions
 from tests.end_to_end.conftest import Mount, NewSandbox
-from tests.end_to_end.sandbox import FIO, Console, Sandbox, sets
+from tests.end_to_end.sandbox import FIO, Console, Sandbox, sets, wait_for
 
 SHORT = sets(runtime=1, ramp_time=0, size="1M")
 USAGE, REFUSED = 2, 3
@@ -154,6 +154,7 @@ CASES: dict[str, Case] = {
         ["free space", "needs ", "size x numjobs"],
     ),
     "a cache that fio would cut": Case(run(), USAGE, ["{root}/a;b"], env={"XDG_CACHE_HOME": "{root}/a;b"}),
+    "far too large": Case(run("--set", "size=999T"), REFUSED, ["free space", "7.80 PiB (size x numjobs)", "a smaller"]),
     "fio missing": Case(run(), REFUSED, ["apt-get install fio"], without_fio, {"PATH": "{root}/bin"}),
     "fio too old": Case(run(), REFUSED, ["fio-2.1 ", "3."], old_fio, {"PATH": "{root}/bin:/usr/bin:/bin"}),
     # ------------------------------------------------------------------ places
@@ -219,13 +220,42 @@ def test_nothing_is_written(refused: dict[str, tuple[Console, dict[str, str]]], 
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.code == REFUSED and "place" not in name])
-def test_a_refused_run_is_saved_as_such(refused: dict[str, tuple[Console, dict[str, str]]], name: str) -> None:
+def test_a_refused_run_leaves_no_session_and_the_log_says_why(
+    refused: dict[str, tuple[Console, dict[str, str]]], name: str
+) -> None:
     console, _ = refused[name]
-    (run,) = console.runs
-    assert run["outcome"] == "refused"
-    assert " ".join(run["error"].split()) in console.stderr
-    (row,) = list_sessions(console.sandbox.data / "sessions")
-    assert row.outcomes == {"refused": 1}
+    log = console.sandbox.log
+    for run in console.runs:
+        assert run["outcome"] == "refused"
+        assert " ".join(run["error"].split()) in console.stderr
+        assert " ".join(run["error"].split()) in log
+    assert ("is not kept" if console.runs else f"exit code {REFUSED}: ") in log
+    assert list_sessions(console.sandbox.data / "sessions") == []
+
+
+def test_a_named_session_that_had_runs_keeps_a_refused_one(new_sandbox: NewSandbox) -> None:
+    sandbox = new_sandbox()
+    foreign(sandbox)
+    assert sandbox.run(*run("--session", "S")).process.returncode == 0
+    assert sandbox.run(*run("--session", "S", "--target", f"file:{sandbox.files}/theirs")).process.returncode == REFUSED
+    (row,) = list_sessions(sandbox.data / "sessions")
+    assert (row.session, row.outcomes) == ("S", {"ok": 1, "refused": 1})
+
+
+def test_a_kill_before_anything_was_measured_leaves_no_session(new_sandbox: NewSandbox) -> None:
+    """Between the kill and the next start its files may be there; it is no session then either."""
+    sandbox = new_sandbox()
+    env = sandbox.program("fio", 'case "$*" in --version) exec "$FIO" --version;; esac; exec sleep 60')
+    console = sandbox.start(*run("--set", "runtime=30"), env=env)
+    root = sandbox.data / "sessions"
+    wait_for(lambda: [*root.glob("*/001/run.json")], 30, "a run", console.describe)
+    console.process.kill()
+    console.wait()
+    assert list_sessions(root) == []
+    sandbox.wait_gone()
+    assert sandbox.run(*run()).process.returncode == 0
+    assert [row.outcomes for row in list_sessions(root)] == [{"ok": 1}]
+    assert len([*root.glob("*/session.json")]) == 1
 
 
 def test_a_broken_preset_is_listed_among_the_others(new_sandbox: NewSandbox) -> None:

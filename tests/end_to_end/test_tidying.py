@@ -252,7 +252,9 @@ def test_a_signal_in_mid_run_of_the_console_is_no_good_end(
 ) -> None:
     case, terminal = after_a_run(300)
     case.let_go()
+    run = Path(case.sandbox.session("S")) / "001"
+    wait_for((run / "samples.jsonl").exists, 30.0, "a sample", terminal.describe)
     terminal.signal(number)
     assert terminal.console.wait() == 4, terminal.describe()
-    assert (Path(case.sandbox.session("S")) / "001" / "run.json").read_text().count('"stopped"') > 0
+    assert (run / "run.json").read_text().count('"stopped"') > 0
     case.assert_clean()

@@ -8,8 +8,8 @@ from contextlib import ExitStack
 import pytest
 import pytest_asyncio
 
-from cephtui.sessions import demo
 from tests.on_browser.serving import Serving, serving
+from tests.support import two_copies
 from tests.support.chromium import Browser, chromium
 
 Serve = Callable[..., Serving]
@@ -23,7 +23,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
         def start(*words: str) -> Serving:
             folder = tmp_path_factory.mktemp("serving")
             if "watch" in words:
-                demo.unpack(folder / "sessions")
+                two_copies.unpack(folder / "sessions")
             return stack.enter_context(serving(folder, words))
 
         yield start

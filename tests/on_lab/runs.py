@@ -256,9 +256,17 @@ def _remove_all(lab: Lab) -> None:
             lab.rados(*rados, "rm", "--force-full", "--", name)
 
 
+def not_understood(sandbox: Sandbox) -> list[str]:
+    """Commands that this release of Ceph does not have, or not with such parameters, as the log of cephtui has them."""
+    logs = [path.read_text(errors="replace") for path in sandbox.state.rglob("*.log*")]
+    return [line for log in logs for line in log.splitlines() if re.search("invalid command|no valid command", line)]
+
+
 @contextmanager
 def benches_on(lab: Lab) -> Iterator[Callable[[Path], Bench]]:
-    """Makes benches in these folders; their end fails where anything is left, here or on the lab."""
+    """Makes benches in these folders; their end fails where anything is left, here or on the lab, or where Ceph did not
+    understand a command.
+    """
     benches: list[Bench] = []
 
     def make(root: Path) -> Bench:
@@ -269,6 +277,7 @@ def benches_on(lab: Lab) -> Iterator[Callable[[Path], Bench]]:
         yield make
     finally:
         here = [process for bench in benches for process in bench.sandbox.kill_all()]
+        refused = [line for bench in benches for line in not_understood(bench.sandbox)]
         for bench in benches:
             bench.remove_programs()
         there = left_on(lab)
@@ -276,6 +285,7 @@ def benches_on(lab: Lab) -> Iterator[Callable[[Path], Bench]]:
             _remove_all(lab)
     assert not here, f"still running at the end of the test: {here}"
     assert there == []
+    assert refused == []
 
 
 # ---------------------------------------------------------------------------------------------- figures, from outside

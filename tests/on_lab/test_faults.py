@@ -427,7 +427,7 @@ def test_an_osd_that_dies_in_mid_run_is_told_with_its_time(bench: Bench, cluster
         key=lambda found: found["to_seconds"] - found["from_seconds"],
     )
     assert re.fullmatch(
-        r"\d+ s without a completion from \d:\d\d to (\d:\d\d|the end): osd\.2 was down .*", stall["text"]
+        r"all I/O stopped for \d+ s \(\d:\d\d to (\d:\d\d|the end)\): osd\.2 was down .*", stall["text"]
     )
     shown = bench.cephtui("show", str(bench.sandbox.session().name)).stdout
     assert re.search(r"osd\.2 \w+ down from 0:", " ".join(shown.split()))

@@ -224,6 +224,7 @@ def test_no_secret_is_in_a_command_an_environment_a_session_or_a_log(bench: Benc
         pass
     assert console.wait() == 0, console.describe()
     assert looked > 3, "the processes were not looked at while fio was running"
+    assert bench.cephtui("show", "nothing").process.returncode  # which is logged: without a record there is no log
     for path in bench.sandbox.root.rglob("*"):
         if path.is_file():
             found.update(secret for secret in secrets if secret.encode() in path.read_bytes())

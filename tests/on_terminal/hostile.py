@@ -54,6 +54,7 @@ from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.screens.why import WhyScreen
 from cephtui.tui.terminal.profile import as_started, detect
+from tests.support import two_copies
 from tests.support.canaries import CANARY, NAME, filled
 
 SEEN = "Pw]"
@@ -83,10 +84,10 @@ def write_presets(folder: Path) -> None:
 
 def write_sessions(root: Path) -> Path:
     """A session: its first run can be played, its second has the canary in every field; others are not sessions."""
-    directory = demo.unpack(root)
-    for number in range(1, demo.STAR):
+    directory = two_copies.unpack(root)
+    for number in range(1, two_copies.STAR):
         shutil.rmtree(directory / f"{number:03}")
-    (directory / f"{demo.STAR:03}").rename(directory / "001")
+    (directory / f"{two_copies.STAR:03}").rename(directory / "001")
     second = directory / "002"
     second.mkdir()
     keep(directory / "001" / "run.json", list(filled(Run)), run=1)

@@ -1,8 +1,9 @@
 """Records the session that ``cephtui demo`` shows, on a lab: ``python -m tests.recordings.record_demo LAB OUT.tar.xz``.
 
-LAB is the directory of a lab that is up (``python -m tests.lab up DIRECTORY``). Three nodes run every preset; then
-the pool's copies are changed and the small writes are run again; and once an OSD stands still for some seconds.
-All figures are what the lab gave. Beside OUT.tar.xz is the session's line of the listing, ``row.json``.
+LAB is the directory of a lab that is up (``python -m tests.lab up DIRECTORY``). Three nodes run every preset on two
+copies; an OSD stands still for some seconds; the disk of an OSD is slowed down, which is diagnosed and taken back; an
+option is changed that does not help; and small writes are run at each depth. All figures are what the lab gave. Beside
+OUT.tar.xz is the session's line of the listing, ``row.json``.
 """
 
 from __future__ import annotations
@@ -26,12 +27,20 @@ from cephtui.running.runner import Runner
 from cephtui.sessions import demo
 from cephtui.sessions.listing import session_row
 from cephtui.targets import parse_target
+from tests.bench.honest import provoking
+from tests.bench.tracing import slow_calls
+from tests.end_to_end.sandbox import Sandbox
 from tests.lab import Lab
+from tests.on_lab.others import wait_clean
+from tests.on_lab.runs import Bench
 
-SESSION = "demo"
+SESSION, RECORDED = "demo", "recorded"
+"""Its name, and one that a session may have while it is recorded."""
 SMALL: dict[str, Choice] = {"size": "256M", "numjobs": 1, "iodepth": 16, "ramp_time": 2}
 """Three nodes share the lab's two CPUs."""
 OSD = 1
+SLOW_SECONDS, SETTLE_SECONDS = 0.006, 5.0
+"""How much longer that OSD takes for a write to its disk at last; the time after a change."""
 
 
 class Stage:
@@ -74,6 +83,12 @@ class Stage:
         """Say what was done."""
         return self.runner.begin_mark().keep(text).result()
 
+    def change(self, command: str) -> None:
+        """Change the cluster by a command that begins with ``ceph``, and mark it."""
+        self.mark(command)
+        self.lab.ceph(*command.split()[1:])
+        time.sleep(SETTLE_SECONDS)
+
     def pause_osd(self, after: float, seconds: float) -> None:
         """An OSD stands still for a while in mid-run."""
         (pid,) = [pid for pid, command in self.lab.processes("ceph-osd", "ceph").items() if f"--id {OSD}" in command]
@@ -87,31 +102,38 @@ class Stage:
         os.kill(pid, signal.SIGCONT)
         self.mark(f"osd.{OSD} resumed")
 
-    def wait_clean(self) -> None:
-        """Until no PG is being moved."""
-        while True:
-            time.sleep(5.0)
-            states = self.lab.ceph("status")["pgmap"]["pgs_by_state"]
-            if [state["state_name"] for state in states] == ["active+clean"]:
-                return
 
-
-def record(lab: Lab, root: Path) -> None:
-    """All runs."""
-    with Runner(root, SESSION) as runner:
-        recorded = Stage(lab, root, runner)
-        short: dict[str, Choice] = {**SMALL, "runtime": 15}
+def record(lab: Lab, sandbox: Sandbox) -> None:
+    """All runs, in the order of the story."""
+    sessions, bench = sandbox.data / "sessions", Bench(lab, sandbox)
+    where = ("--config", str(bench.config), "--target", f"rbd:{lab.pool}", "--shared-pool", "--session", RECORDED)
+    short: dict[str, Choice] = {**SMALL, "runtime": 15}
+    lab.ceph("osd", "pool", "set", lab.pool, "size", "2")
+    wait_clean(lab, 300)
+    with Runner(sessions, RECORDED) as runner:
+        recorded = Stage(lab, sessions, runner)
         for preset in ("write-throughput", "read-throughput", "read-iops", "latency", "mixed-75-25"):
             depth: dict[str, Choice] = {"iodepth": 1} if preset == "latency" else {}
             recorded.run(preset, "rbd", {**short, **depth})
+        recorded.run("write-iops", "rbd", {**short, "runtime": 30})
+        recorded.run("write-iops", "rbd", {**short, "runtime": 60}, beside=lambda: recorded.pause_osd(20.0, 5.0))
+    with slow_calls(provoking.osd_pids(lab)[OSD], "io_submit", SLOW_SECONDS):
+        with Runner(sessions, RECORDED) as runner:
+            Stage(lab, sessions, runner).run("write-iops", "rbd", short, repeats=3)
+        _said(bench, "why", *where, *(word for node in lab.nodes for word in ("--node", node)))
+    with Runner(sessions, RECORDED) as runner:
+        recorded = Stage(lab, sessions, runner)
+        recorded.mark(f"the disk of osd.{OSD} is as fast as the others again")
         recorded.run("write-iops", "rbd", short, repeats=3)
-        recorded.mark(f"ceph osd pool set {lab.pool} size 2")
-        lab.ceph("osd", "pool", "set", lab.pool, "size", "2")
-        recorded.wait_clean()
-        recorded.run("write-iops", "rbd", short, repeats=3)
-        recorded.run("rados-write", "pool", {"runtime": 15})
-        long: dict[str, Choice] = {**SMALL, "runtime": 40}
-        recorded.run("write-iops", "rbd", long, beside=lambda: recorded.pause_osd(14.0, 4.0))
+        one: dict[str, Choice] = {**short, "iodepth": 1, "rw": "randread"}
+        recorded.run("latency", "rbd", one, repeats=4)
+        recorded.change("ceph config set osd osd_memory_target 6G")
+        recorded.run("latency", "rbd", one, repeats=4)
+    _said(bench, "run", "depth-sweep", *where, "--node", "lab1", "--set", "runtime=15", "--set", "size=256M")
+
+
+def _said(bench: Bench, *words: str) -> None:
+    print(bench.cephtui(*words, seconds=600).describe(), flush=True)
 
 
 def pack(session: Path, path: Path) -> None:
@@ -126,6 +148,14 @@ def pack(session: Path, path: Path) -> None:
                 archive.addfile(info, io.BytesIO(content))
 
 
+def _renamed(recorded: Path) -> Path:
+    """The session by the name that it has from now on."""
+    session = recorded.rename(recorded.with_name(SESSION))
+    for file in session.rglob("*.json*"):
+        file.write_bytes(file.read_bytes().replace(f'"{RECORDED}"'.encode(), f'"{SESSION}"'.encode()))
+    return session
+
+
 def row_of(archive: Path) -> str:
     """The line of the listing of the session in an archive, for the file beside it."""
     with tempfile.TemporaryDirectory() as folder:
@@ -136,7 +166,8 @@ def row_of(archive: Path) -> str:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        record(Lab(Path(sys.argv[1])), Path(folder))
+        place = Sandbox(Path(folder))
+        record(Lab(Path(sys.argv[1])), place)
         packed = Path(sys.argv[2])
-        pack(Path(folder) / SESSION, packed)
+        pack(_renamed(place.data / "sessions" / RECORDED), packed)
         packed.with_name(demo.ROW.name).write_text(row_of(packed))

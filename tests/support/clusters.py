@@ -90,7 +90,7 @@ _NO_WORDS = ("prefix", "only", "most")
 
 def _words(command: dict[str, Any]) -> list[str]:
     values = [value if isinstance(value, list) else [value] for name, value in command.items() if name not in _NO_WORDS]
-    return [*command["prefix"].split(), *(word for value in values for word in value)]
+    return [*command["prefix"].split(), *(str(word) for value in values for word in value)]
 
 
 def _short(argv: Argv) -> str:

@@ -26,9 +26,10 @@ from cephtui.nodes.transport import COMMAND_SECONDS, Completed, Connection, Ques
 from cephtui.sessions import demo
 from cephtui.sessions.changes import CHANGES_FILE, Ran
 from cephtui.sessions.jsonlines import as_json
-from cephtui.sessions.studies import STUDIES_FILE
+from cephtui.sessions.store import STUDIES_FILE
 from cephtui.sessions.writer import write_whole
 from tests import RECORDINGS, ROOT
+from tests.support import two_copies
 from tests.support.clusters import ANSWERS, COMMANDS
 
 PROGRAMS = ROOT / "tests" / "documented_programs"
@@ -36,7 +37,7 @@ PROGRAMS = ROOT / "tests" / "documented_programs"
 EXAMPLES = ROOT / "examples"
 SESSIONS = ("tuning", "before", "today", "cluster-a", "cluster-b", "a", "b", "night", "knee",
             "2026-11-21-101530", "2026-11-22-090000")  # fmt: skip
-"""Sessions of the reader's that the pages name: each is the demo's, and of each something is left to measure.
+"""Sessions of the reader's that the pages name: each is a recorded one, and of each something is left to measure.
 
 Their first runs are three repeats, as a reader's would be.
 """
@@ -239,8 +240,8 @@ class Machine:
 
 
 def recorded_demo(folder: Path) -> Path:
-    """The demo's session, to be copied."""
-    return demo.unpack(folder)
+    """The session that is to be copied."""
+    return two_copies.unpack(folder)
 
 
 def make(folder: Path, session: Path) -> Machine:

@@ -17,7 +17,8 @@ from cephtui.analysis.views.curve import Curve
 from cephtui.analysis.views.matrix import Matrix
 from cephtui.models import Ceiling, Mark, Run
 from cephtui.models.metrics import Metric
-from cephtui.models.rows import NodeRow, SessionRow
+from cephtui.models.rows import NodeRow
+from cephtui.models.session_row import SessionRow
 from cephtui.reports.render.csv import csv_of
 from cephtui.reports.render.gfm import markdown_of
 from cephtui.reports.render.rich import draw

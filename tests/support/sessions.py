@@ -10,6 +10,7 @@ from cephtui.models import Mark, Run, Sample, Session, SessionNotes, StateSample
 from cephtui.models.study import SavedStudy
 from cephtui.sessions import archive
 from cephtui.sessions.jsonlines import as_json
+from cephtui.sessions.kept import holds_nothing
 from cephtui.sessions.writer import SessionWriter
 
 AnySample = Sample | StateSample
@@ -26,7 +27,10 @@ def write_session(
     studies: Iterable[SavedStudy] = (),
     notes: SessionNotes | None = None,
 ) -> Path:
-    """A session with these runs, which are its own; gives its directory. ``samples`` are those of each run."""
+    """A session with these runs, which are its own; gives its directory. ``samples`` are those of each run.
+
+    One in which nothing was measured has an empty note, without which it would not be kept.
+    """
     directory = root / name
     if created_at:
         directory.mkdir(parents=True)
@@ -39,9 +43,9 @@ def write_session(
         write_run(writer, run.model_copy(update={"session": name}), samples(run))
     for mark in marks:
         writer.mark(mark)
+    if notes or holds_nothing(directory):
+        archive.write_notes(directory, notes or SessionNotes())
     writer.close()
-    if notes:
-        archive.write_notes(directory, notes)
     return directory
 
 

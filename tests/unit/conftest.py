@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from cephtui.sessions import demo
+from tests.support import two_copies
 
 
 @pytest.fixture(scope="session")
 def demo_session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The recorded session of three nodes, which no test changes; the only one in its directory."""
-    return demo.unpack(tmp_path_factory.mktemp("demo") / "sessions")
+    return two_copies.unpack(tmp_path_factory.mktemp("demo") / "sessions")
 
 
 @pytest.fixture

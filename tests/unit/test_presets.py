@@ -113,6 +113,11 @@ def test_the_options_of_the_six(own: Path, name: str) -> None:
     assert preset(found(own), name).file.options == SIX[name] | COMMON
 
 
+@pytest.mark.parametrize("path", sorted(packaged_presets_dir().glob("*.toml")), ids=lambda path: path.stem)
+def test_the_packaged_are_as_their_tools_want_them_so_that_no_start_has_to_ask(path: Path) -> None:
+    assert load_preset(path, user=False).file == load_preset(path, user=True).file
+
+
 def test_latency_reads_and_then_writes(own: Path) -> None:
     latency = preset(found(own), "latency")
     assert [step["rw"] for step in combinations(latency.tool, latency.file.options)] == ["randread", "randwrite"]

@@ -19,7 +19,8 @@ from textual.color import Color
 from cephtui import models
 from cephtui.cli import log
 from cephtui.models import Notice
-from cephtui.models.rows import Info, SessionRow
+from cephtui.models.rows import Info
+from cephtui.models.session_row import SessionRow
 from cephtui.planning import _quoted
 from cephtui.printable import lines, one_line, printable
 from cephtui.sessions.jsonlines import as_json, line, parse_sample

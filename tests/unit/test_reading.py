@@ -273,7 +273,7 @@ def _session(directory: Path) -> str:
 
 def _run(directory: Path, number: int) -> str:
     run = store.read_run(directory, number)
-    states = [state for model in store.STATE_FILES for state in store.read_states(directory, number, model)]
+    states = [state for model in store.state_files() for state in store.read_states(directory, number, model)]
     events: list[Model | Sample] = [*store.read_samples(directory, number), *states, run]
     history = store.read_history(directory, number)
     text = drawn(draw_run(run, history, store.read_marks(directory)))

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from cephtui.cli.verbs import cli
-from cephtui.models import Node
+from cephtui.models import Mark, Node
 from cephtui.models.study import Cell, SavedStudy
 from cephtui.ordering import by_kind, cells_of, in_slices, once, place, plan_of, plans_of, requests_of, steps_per_repeat
 from cephtui.paths import packaged_suites_dir
@@ -478,7 +478,7 @@ def kept(home: Path, **fields: object) -> None:
     """A session with what was ordered in it, and no runs."""
     cell = Cell(step="s", preset="write-iops", target="file:/x", nodes=("local",), batch="b")
     study = SavedStudy(at=datetime(2026, 11, 23, tzinfo=UTC), cells=(cell.model_copy(update=fields),))
-    write_session(home / "data" / "sessions", name="x", studies=[study])
+    write_session(home / "data" / "sessions", name="x", studies=[study], marks=[Mark(at=study.at, text="a new disk")])
 
 
 @pytest.mark.parametrize(

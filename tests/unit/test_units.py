@@ -46,14 +46,34 @@ def test_sizes_are_read_as_fio_reads_them(text: str, expected: int) -> None:
     assert units.parse_size(text) == expected
 
 
-@pytest.mark.parametrize("text", ["4KiB", "4kib", "1 MiB", "4Ki", "1GiB"])
-def test_binary_suffixes_are_refused(text: str, golden: Golden) -> None:
+@pytest.mark.parametrize(
+    ("text", "typed"), [("4KiB", "4K"), ("4kib", "4k"), ("1 MiB", "1M"), ("4Ki", "4K"), ("1GiB", "1G"), ("4 k", "4k")]
+)
+def test_binary_suffixes_are_refused(text: str, typed: str) -> None:
     """fio takes KiB for 1000 bytes."""
-    golden.same(wrong(units.parse_size, text), NO_SIZE)
+    assert wrong(units.parse_size, text) == f"expected {typed}, got TEXT"
 
 
 @pytest.mark.parametrize(
-    "text", ["", "k", "-4k", "+4k", "1.5M", "4 k", "0x10", "4x", "50%", "1e3", "1_000", "\u0664k", "4\u212a"]
+    ("text", "typed"),
+    [("5sec", "5s"), ("5 min", "5m"), ("1.5 hours", "1.5h"), ("2Days", "2D"), ("10 seconds", "10s"), ("3hrs", "3h")],
+)
+def test_a_duration_in_words_is_refused_with_how_it_is_typed(text: str, typed: str) -> None:
+    assert wrong(units.parse_duration, text) == f"expected {typed}, got TEXT"
+
+
+@pytest.mark.parametrize(("text", "percent"), [("10", 10), ("10%", 10), ("-10 %", -10), (" 2.5% ", 2.5)])
+def test_percentages(text: str, percent: float) -> None:
+    assert units.parse_percent(text) == percent
+
+
+@pytest.mark.parametrize("text", ["", "%", "x", "10%%", "ten %"])
+def test_other_text_is_no_percentage(text: str) -> None:
+    assert "a percentage such as 10" in wrong(units.parse_percent, text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "k", "-4k", "+4k", "1.5M", "0x10", "4x", "50%", "1e3", "1_000", "\u0664k", "4\u212a"]
 )
 def test_other_text_is_no_size(text: str, golden: Golden) -> None:
     golden.same(wrong(units.parse_size, text), NO_SIZE)
@@ -85,7 +105,7 @@ def test_durations(text: str, expected: float) -> None:
     assert units.parse_duration(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "s", "-1", "1:30", "5 min", "nan", "inf", "1e3", "\u0663"])
+@pytest.mark.parametrize("text", ["", "s", "-1", "1:30", "5 mins ago", "nan", "inf", "1e3", "\u0663"])
 def test_other_text_is_no_duration(text: str, golden: Golden) -> None:
     golden.same(wrong(units.parse_duration, text), "units: no duration")
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from cephtui.analysis.statistics.looks import after_looks
-from cephtui.analysis.statistics.ratio import LogMean, geometric_mean, log_deviation, spread
+from cephtui.analysis.statistics.ratio import LogMean, after_looks, geometric_mean, log_deviation, spread
 from cephtui.frozen import dataclass
-from cephtui.models import OptionValue, Run, Step
 from cephtui.models.metrics import DIRECTIONS, METRICS, Metric, judged_by
 from cephtui.tools import TOOLS
+
+if TYPE_CHECKING:
+    from cephtui.models import OptionValue, Run, Step
 
 CONFIDENCE = 0.95
 """Two-sided, of the intervals of means."""

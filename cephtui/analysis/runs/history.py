@@ -9,14 +9,17 @@ import math
 from array import array
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from cephtui.models import Elapsed, Interval, Model, Name, Sample
+from cephtui.models import Elapsed, Model, Name
 from cephtui.models.metrics import BY_NAME, COMMIT, DIRECTIONS, FLUSH, LIVE
 from cephtui.models.samples import GRID_BUCKETS
 from cephtui.stats import bucket_nanoseconds, completions, known_sum, percentile_seconds
+
+if TYPE_CHECKING:
+    from cephtui.models import Interval, Sample
 
 OF_NODES = (*DIRECTIONS, FLUSH, COMMIT)
 """Flows of which a node has curves."""

@@ -12,7 +12,8 @@ from functools import reduce
 from cephtui import stats
 from cephtui.frozen import dataclass
 from cephtui.models import Phase, Sample
-from cephtui.tools.base import Reading, join_readings
+from cephtui.tools.base import Reading
+from cephtui.tools.lines import join_readings
 
 LATE_SECONDS = 2.0
 _ORDER: tuple[Phase, ...] = ("prepare", "ramp", "run")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from cephtui.analysis.runs.batches import group, name_of
+from cephtui.analysis.runs.batches import SweepPoint, group, name_of
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, Mark, Run
 
@@ -51,9 +51,14 @@ def side_of(run: Run, runs_of_session: Iterable[Run], marks: Iterable[Mark] = ()
     if run.outcome != "ok":
         return Side((run,), tuple(marks))
     other_runs = (other for other in runs_of_session if other.run != run.run)
-    _, *point_runs = group([run, *other_runs])[0].points[0].repeats
-    repeats = [other for other in point_runs if other.outcome == "ok" and _is_measured(other)]
-    return Side((run, *sorted(repeats, key=lambda other: other.run)), tuple(marks))
+    repeats = counted_repeats(group([run, *other_runs])[0].points[0])
+    return Side((run, *(other for other in repeats if other is not run)), tuple(marks))
+
+
+def counted_repeats(point: SweepPoint) -> tuple[Run, ...]:
+    """The runs of a point that stand for each other, by their numbers: those that ended well and have figures."""
+    counted = (run for run in point.repeats if run.outcome == "ok" and _is_measured(run))
+    return tuple(sorted(counted, key=lambda run: run.run))
 
 
 def without_shared_runs(left: Side, right: Side) -> tuple[Side, Side]:

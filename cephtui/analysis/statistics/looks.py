@@ -7,10 +7,7 @@ checked by simulation at exactly the required ratio.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from cephtui.analysis.statistics.power import spread_at_most
-from cephtui.analysis.statistics.ratio import LogMean
 from cephtui.frozen import dataclass
 
 _AT = (4, 6, 8, 12, 20)
@@ -54,13 +51,3 @@ class LookSchedule:
 
 
 ONE_LOOK = LookSchedule()
-
-
-def after_looks(mean: LogMean) -> LogMean:
-    """The mean of runs that were repeated until its interval was narrow enough.
-
-    Looked at after each run, it would be narrow enough by chance: the spread is taken to be as great as it is but for
-    one case in four. The interval then holds the true mean in 95 %, whether it became narrow enough or was given up,
-    and in 94 % where one of 20 runs is slower by 30 % (simulated).
-    """
-    return replace(mean, standard_error=mean.standard_error * spread_at_most(mean.df))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from statistics import mean, variance
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from cephtui.analysis.statistics.power import df_of_welch, reach, satterthwaite, spread_between
+from cephtui.analysis.statistics.power import df_of_welch, reach, satterthwaite, spread_at_most, spread_between
 from cephtui.analysis.statistics.t_distribution import cdf, quantile
 from cephtui.frozen import dataclass
 
@@ -181,3 +181,13 @@ def prediction(values: Sequence[float], confidence: float) -> tuple[float, float
     logs = [math.log(value) for value in values]
     half = quantile(0.5 + confidence / 2, len(logs) - 1.0) * math.sqrt(variance(logs) * (1 + 1 / len(logs)))
     return _exp(mean(logs) - half), _exp(mean(logs) + half)
+
+
+def after_looks(mean: LogMean) -> LogMean:
+    """The mean of runs that were repeated until its interval was narrow enough.
+
+    Looked at after each run, it would be narrow enough by chance: the spread is taken to be as great as it is but for
+    one case in four. The interval then holds the true mean in 95 %, whether it became narrow enough or was given up,
+    and in 94 % where one of 20 runs is slower by 30 % (simulated).
+    """
+    return replace(mean, standard_error=mean.standard_error * spread_at_most(mean.df))

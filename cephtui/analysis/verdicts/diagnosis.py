@@ -25,13 +25,15 @@ from cephtui.analysis.verdicts.causes import (
     options_in,
     osds_in,
 )
+from cephtui.ceph.health import only_slowness
 from cephtui.frozen import dataclass
 from cephtui.models import Finding, MachineUse, Run
 from cephtui.models.ceilings import LIMITED
 from cephtui.models.findings.client import ONE_THREAD, SLOW_JOB, SLOW_LINK
-from cephtui.models.findings.cluster import BUSY_OSD, MESSAGE_CAP, OSD_COUNTERS, SLOW_COMMITS, SLOW_OSD
+from cephtui.models.findings.cluster import BUSY_OSD, HEALTH_SPEED, MESSAGE_CAP, OSD_COUNTERS, SLOW_COMMITS, SLOW_OSD
 from cephtui.models.findings.kind import FindingKind, Value, Values, finding_kind
 from cephtui.models.findings.machine import ROUND_TRIP, STEAL
+from cephtui.models.findings.measurement import STALLED, STUCK
 from cephtui.models.findings.setup import LOW_LIMITS, MCLOCK_CAPACITY, OSD_PINGS, QOS_LIMIT
 
 _MUCH = 0.2
@@ -84,7 +86,7 @@ class Cause:
 
     kind: FindingKind
     evidence: tuple[Evidence, ...]
-    """At least one; the findings of its own kind come first."""
+    """At least one; the findings of its own kind come first, and of a stop of all I/O there may be none."""
     cost: Cost | None
     """In the run in which it costs the most; None where nothing is known of it."""
 
@@ -92,8 +94,17 @@ class Cause:
     def finding(self) -> Finding:
         """The one that stands for it: of the run in which it costs the most, else of the first."""
         run = self.cost.run if self.cost else None
-        own = [evidence for evidence in self.evidence if evidence.finding.code == self.kind.code]
-        return next((evidence for evidence in own if evidence.run is run), own[0]).finding
+        return next((evidence for evidence in self._own if evidence.run is run), self._own[0]).finding
+
+    @property
+    def cures(self) -> tuple[str, ...]:
+        """What to do, in the order of the runs: what was slow may be another part of it in each."""
+        cures = dict.fromkeys(evidence.finding.cure for evidence in self._own)
+        return tuple(cure for cure in cures if cure != self.kind.cure) or (self.finding.cure,)
+
+    @property
+    def _own(self) -> Sequence[Evidence]:
+        return [part for part in self.evidence if part.finding.code == self.kind.code] or self.evidence
 
     @property
     def sureness(self) -> Sureness:
@@ -170,15 +181,27 @@ def _causes(evidence: Sequence[Evidence], runs: Sequence[Run]) -> Iterator[Cause
     for part in evidence:
         if signs := _signs(part.finding, evidence):
             by_cause.setdefault(signs, []).append(part)
+    for part in evidence:
+        if (signs := _signs_in_a_stop(part.finding)) and signs not in by_cause:
+            by_cause[signs] = []
     for signs, parts in by_cause.items():
-        code = min((part.finding.code for part in parts if part.finding.code in signs), key=signs.index)
+        symptoms = [part for part in evidence if part.finding.values.get("cause_code") in signs]
+        codes = [part.finding.code for part in parts if part.finding.code in signs]
+        codes = codes or [str(part.finding.values["cause_code"]) for part in symptoms]
+        code = min(codes, key=signs.index)
         if code == BUSY_OSD.code and not any(map(_is_uneven, parts)):
             continue
         parts.sort(key=lambda part: part.finding.code != code)
         costs = [cost for part in parts for cost in _costs(part, runs)]
         cost = max(costs, key=lambda cost: (cost.is_measured, cost.share), default=None)
-        symptoms = [part for part in evidence if part.finding.values.get("cause_code") in signs]
         yield Cause(finding_kind(code), (*parts, *symptoms), cost)
+
+
+def _signs_in_a_stop(finding: Finding) -> tuple[str, ...]:
+    """The codes of all signs of the cause that a stop of all I/O names, as an OSD that did not answer then."""
+    if finding.code not in (STALLED.code, STUCK.code) or finding.values.get("cause_code") == HEALTH_SPEED.code:
+        return ()
+    return SIGNS.get(str(finding.values.get("cause_code")), ())
 
 
 def _is_uneven(part: Evidence) -> bool:
@@ -191,7 +214,15 @@ def _signs(finding: Finding, evidence: Sequence[Evidence]) -> tuple[str, ...]:
     """The codes of all signs of the cause that a finding is a sign of; empty where it is none."""
     if finding.code in NOT_OF_DISKS and finding.level != "note":
         return (finding.code,)
+    if finding.code == HEALTH_SPEED.code and only_slowness(_checks(finding)):
+        return ()
     return SIGNS.get(_explained_by(finding, evidence) or finding.code, ())
+
+
+def _checks(finding: Finding) -> tuple[str, ...]:
+    """The health checks that a finding names, in words."""
+    details = finding.values.get("details")
+    return tuple(map(str, details)) if isinstance(details, tuple | list) else ()
 
 
 def _explained_by(finding: Finding, evidence: Sequence[Evidence]) -> str:

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from cephtui.analysis.runs.batches import CONFIDENCE, measured
 from cephtui.analysis.runs.facts import why_invalid
-from cephtui.analysis.statistics.looks import after_looks
-from cephtui.analysis.statistics.ratio import mean_of
+from cephtui.analysis.statistics.ratio import after_looks, mean_of
 from cephtui.models import Model, Run
 from cephtui.models.metrics import Metric
 

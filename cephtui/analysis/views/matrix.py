@@ -95,6 +95,16 @@ class MatrixRow:
     cells: tuple[CellSummary | None, ...]
     """One for each column; None where nothing was ordered or run."""
 
+    @property
+    def shares(self) -> tuple[float | None, ...]:
+        """How near each cell is to the best of the row, the best being 1; None without a figure, or without another."""
+        values = [cell.estimate.value if cell and cell.estimate else 0.0 for cell in self.cells]
+        known = [value for value in values if value > 0]
+        if self.metric is None or len(known) < 2:
+            return (None,) * len(values)
+        best = max(known) if self.metric.better == "more" else min(known)
+        return tuple(min(value / best, best / value) if value > 0 else None for value in values)
+
 
 @dataclass(frozen=True, slots=True)
 class Matrix:

@@ -21,7 +21,8 @@ from cephtui.analysis.detectors.records import (
     nodes_to_reach,
 )
 from cephtui.analysis.runs.links import nics_of
-from cephtui.cli.choice import chosen_nodes, find_catalogue
+from cephtui.cli.catalogue import find_catalogue
+from cephtui.cli.choice import chosen_nodes
 from cephtui.cli.emit import NOWHERE, emit
 from cephtui.cli.errors import Refused
 from cephtui.cli.options import Measuring

@@ -17,10 +17,8 @@ from cephtui.analysis.runs.marks import made_during
 from cephtui.analysis.statistics.looks import CONFIDENCES
 from cephtui.analysis.verdicts.conditions import drops_caches
 from cephtui.analysis.verdicts.guided_check import BEFORE_RUNS
-from cephtui.cli.choice import (
-    chosen_nodes,
-    find_catalogue,
-)
+from cephtui.cli.catalogue import find_catalogue
+from cephtui.cli.choice import chosen_nodes
 from cephtui.cli.errors import Refused
 from cephtui.cli.judging import left_out_names
 from cephtui.cli.options import CheckQuestion, Measuring

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 import click
 
 from cephtui import paths
-from cephtui.cli.choice import check_session_name, chosen_nodes, chosen_target, find_catalogue, load_config
+from cephtui.cli.catalogue import find_catalogue
+from cephtui.cli.choice import check_session_name, chosen_nodes, chosen_target, load_config
 from cephtui.cli.look import find_look
-from cephtui.cli.options import Where
-from cephtui.models import Mark, Run
 from cephtui.planning import new_batch
 from cephtui.sessions import store
 from cephtui.terminal import say
 from cephtui.tui.console.start import Start
 from cephtui.tui.main import run_console
+
+if TYPE_CHECKING:
+    from cephtui.cli.options import Where
+    from cephtui.models import Mark, Run
 
 
 def open_console(where: Where, target: str | None, data_pool: str | None, session: str | None) -> int | None:

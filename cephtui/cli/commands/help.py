@@ -16,7 +16,7 @@ from cephtui.cli.printing import ascii_only, print_report
 from cephtui.cli.topics import Topic, topics
 from cephtui.paths import packaged_docs_dir
 from cephtui.printable import shortened, suggestion
-from cephtui.terminal import make_console, signal_handlers, silence
+from cephtui.terminal import make_console, signal_handlers, until_seen
 
 _NAME_MOST = 60
 """Characters of a wrong name that its error repeats."""
@@ -24,11 +24,9 @@ _NAME_MOST = 60
 
 def show_help(name: str | None) -> None:
     """Print all topics, a topic's page or a verb's --help; raises UsageError for any other name."""
-    try:
+    with until_seen():
         _print(name)
         sys.stdout.flush()
-    except BrokenPipeError:  # its reader has seen enough
-        silence(sys.stdout)
 
 
 def _print(name: str | None) -> None:

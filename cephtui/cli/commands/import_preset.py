@@ -16,7 +16,7 @@ from typing import Literal
 import click
 
 from cephtui import paths
-from cephtui.cli.choice import find_catalogue
+from cephtui.cli.catalogue import find_catalogue
 from cephtui.cli.errors import Refused
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE
 from cephtui.models import OptionValue

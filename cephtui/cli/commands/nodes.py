@@ -10,7 +10,8 @@ import click
 
 from cephtui import paths
 from cephtui.analysis.detectors.hardware import with_findings, with_hardware
-from cephtui.cli.choice import chosen_nodes, find_catalogue
+from cephtui.cli.catalogue import find_catalogue
+from cephtui.cli.choice import chosen_nodes
 from cephtui.cli.emit import Output, emit
 from cephtui.cli.options import Where
 from cephtui.cli.prompts import connect, patiently

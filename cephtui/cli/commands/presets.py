@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from cephtui import presets, suites
-from cephtui.cli.choice import find_all_suites, find_catalogue
+from cephtui.cli.catalogue import find_all_suites, find_catalogue
 from cephtui.cli.emit import Output, emit
 from cephtui.presets import PresetError
-from cephtui.reports.views.listings import presets_view
+from cephtui.reports.views.presets import presets_view
 from cephtui.suites import choose_suite
 
 

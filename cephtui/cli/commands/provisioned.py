@@ -9,7 +9,8 @@ from pathlib import Path
 
 import click
 
-from cephtui.cli.choice import chosen_nodes, chosen_target, find_catalogue
+from cephtui.cli.catalogue import find_catalogue
+from cephtui.cli.choice import chosen_nodes, chosen_target
 from cephtui.cli.options import Measuring
 from cephtui.cli.prompts import connect
 from cephtui.cli.work import Work, measure

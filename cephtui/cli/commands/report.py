@@ -100,7 +100,7 @@ def _material(names: tuple[str, ...], mark: int | None, question: CheckQuestion,
         if mark is not None:
             raise click.UsageError(str(error)) from None
         _check_study(question, str(error))
-        say(f"a survey, without a verdict: {error}")
+        say(f"a survey, with no before and after to compare: {error}")
         return _study(directory, question, now, title)
 
 
@@ -108,7 +108,7 @@ def _check_study(question: CheckQuestion, why: str) -> None:
     """Raises UsageError for what only a verdict takes account of."""
     refuse_options({*JUDGING}.difference({"--metric"}), f"belongs to a verdict: {why}")
     if len(question.metrics) > 1:
-        raise click.UsageError(f"--metric: without a verdict the report is about one figure: {why}")
+        raise click.UsageError(f"--metric: a survey is about one figure: {why}")
 
 
 def _study(directory: Path, question: CheckQuestion, now: datetime, title: str) -> Material:

@@ -1,30 +1,21 @@
-"""``cephtui show``: a saved session, or a run of it."""
+"""``cephtui show``: a saved session, or a run of it. What each of the two needs is imported with it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from cephtui.analysis.runs.links import links_of
 from cephtui.cli.emit import Output, emit
-from cephtui.cli.judging import headline_of
 from cephtui.cli.saved import find_run, find_session
-from cephtui.models import Run
 from cephtui.reports.blocks import View, together
-from cephtui.reports.views.curve import curve_of_run, curves_of, curves_view
-from cephtui.reports.views.expected import expected_view
-from cephtui.reports.views.links import links_view
-from cephtui.reports.views.matrix import matrix_view
-from cephtui.reports.views.run import saved_run_view
-from cephtui.reports.views.runs import session_view
 from cephtui.sessions import store
-from cephtui.sessions.expected import judge_expected
-from cephtui.sessions.matrix import MatrixReader
-from cephtui.sessions.saved_changes import run_with_repeats
-from cephtui.sessions.studies import batches_until_stable, ordered_in, read_studies
+
+if TYPE_CHECKING:
+    from cephtui.models import Run
 
 
 def show_saved(name: str, table: bool, curve: bool, metric: str | None, output: Output) -> None:
@@ -56,6 +47,11 @@ def show_saved(name: str, table: bool, curve: bool, metric: str | None, output: 
 
 
 def _session(directory: Path) -> tuple[View, Sequence[store.StoreError]]:
+    from cephtui.analysis.runs.links import links_of
+    from cephtui.reports.views.links import links_view
+    from cephtui.reports.views.runs import session_view
+    from cephtui.sessions.studies import batches_until_stable
+
     runs, broken = store.read_runs(directory)
     links = links_of(runs)
     network = [links_view(links, directory.name)] if links else []
@@ -64,6 +60,10 @@ def _session(directory: Path) -> tuple[View, Sequence[store.StoreError]]:
 
 
 def _matrix(directory: Path, metric: str | None) -> tuple[View, Sequence[store.StoreError]]:
+    from cephtui.cli.judging import headline_of
+    from cephtui.reports.views.matrix import matrix_view
+    from cephtui.sessions.matrix import MatrixReader
+
     reader = MatrixReader(directory, headline_of(metric))
     matrix, live = reader.read(), store.is_locked(directory)
     view = matrix_view(matrix, reader.runs, directory.name, live=live)
@@ -71,6 +71,9 @@ def _matrix(directory: Path, metric: str | None) -> tuple[View, Sequence[store.S
 
 
 def _run(directory: Path, number: int) -> View:
+    from cephtui.reports.views.run import saved_run_view
+    from cephtui.sessions.saved_changes import run_with_repeats
+
     view = saved_run_view(directory, number)
     return together(view, *_expected(directory, run_with_repeats(directory, number), is_whole=False))
 
@@ -80,6 +83,10 @@ def _expected(directory: Path, runs: Sequence[Run], *, is_whole: bool) -> list[V
 
     Only of a whole session volumes have a table: of a run it would lack the others.
     """
+    from cephtui.reports.views.expected import expected_view
+    from cephtui.sessions.expected import judge_expected
+    from cephtui.sessions.studies import ordered_in, read_studies
+
     expected = judge_expected(directory, runs, datetime.now(UTC))
     if not expected:
         return []
@@ -88,6 +95,9 @@ def _expected(directory: Path, runs: Sequence[Run], *, is_whole: bool) -> list[V
 
 def _curves(name: str, metric: str | None) -> View:
     """The curves of a session, or the one that a run is on; raises UsageError where there is none."""
+    from cephtui.cli.judging import headline_of
+    from cephtui.reports.views.curve import curve_of_run, curves_of, curves_view
+
     directory, number = find_run(name) if "/" in name else (find_session(name), None)
     runs, marks = store.read_runs(directory)[0], store.read_marks(directory)
     chosen = store.read_run(directory, number) if number is not None else None

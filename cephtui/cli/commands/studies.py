@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cephtui.cli.choice import find_catalogue
+from cephtui.cli.catalogue import find_catalogue
 from cephtui.cli.printing import print_lines, print_report
 from cephtui.cli.saved import find_session
 from cephtui.reports.studies.listing import draw_studies

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 
 import click
 
-from cephtui.cli.choice import chosen_nodes, find_catalogue
+from cephtui.cli.catalogue import find_catalogue
+from cephtui.cli.choice import chosen_nodes
 from cephtui.cli.emit import OUTPUT_OPTIONS, emit
 from cephtui.cli.options import Measuring, refuse_other_options
 from cephtui.cli.prompts import connect
@@ -83,7 +84,7 @@ def _saved(name: str, options: Measuring) -> int:
     """What the runs of a session show, or a run of it with its repeats; a broken one is named behind that."""
     directory, number = find_run(name) if "/" in name else (find_session(name), None)
     try:
-        view, broken = saved_diagnosis_view(directory, number)
+        view, _, broken = saved_diagnosis_view(directory, number)
     except StoreError as error:
         raise click.ClickException(str(error)) from None
     emit(view, options.output)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from string import Formatter
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
@@ -98,6 +98,8 @@ class FindingKind:
     """Makes the cure from the values, where it differs from ``cure``."""
     slows: bool = False
     """Whether figures can only be worse for it: one that is good enough nevertheless is good enough."""
+    summed: Callable[[Sequence[Values]], str] | None = None
+    """Makes words for findings of several runs from their values; empty where these do not say enough."""
     one_of_all: bool = False
     """Whether nodes of a run have the same finding with figures that differ a little: then one of them is kept."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cephtui import units
 from cephtui.models.findings.kind import LATENCIES, FindingKind, Values, says, worded
 
@@ -81,18 +83,26 @@ def _moved(values: Values) -> str:
 _WAITED = "an operation took {slow_seconds:latency} on {slow_osd}, {stage_seconds:latency} of it {slow_stage}"
 
 
+def _marked(values: Values) -> str:
+    """``, 1 s after your mark "osd.1 frozen"``; empty without a mark."""
+    if "mark" not in values:
+        return ""
+    later = values["from_seconds"] - values["marked_seconds"]
+    when = f"{units.duration(later)} after" if later >= 1 else "at"
+    return worded(f', {when} your mark "{{mark}}"', values)
+
+
 def _explained(values: Values) -> str:
-    """What explains it: the user's mark, and what was so at the same time."""
-    mark = worded("after the mark at {marked_seconds:clock}, {mark}", values) if "mark" in values else ""
+    """What was so at the same time, and explains it."""
     beside = f"meanwhile {'; '.join(values['beside'])}" if "beside" in values else ""
     waited = worded(_WAITED, values) if "slow_osd" in values else ""
-    explanation = "; ".join(filter(None, (mark, values.get("cause"), waited, beside)))
+    explanation = "; ".join(filter(None, (values.get("cause"), waited, beside)))
     return explanation or ("nothing that the cluster reported explains it" if values.get("unexplained") else "")
 
 
 def _with_cause(text: str, values: Values) -> str:
-    cause = _explained(values)
-    return f"{text}: {cause}" if cause else text
+    """A text with the user's mark before it, and what explains it."""
+    return ": ".join(filter(None, (f"{text}{_marked(values)}", _explained(values))))
 
 
 def _not_settled(values: Values) -> str:
@@ -136,16 +146,24 @@ NO_RAMP = FindingKind(
 def _stalled(values: Values) -> str:
     if "times" in values:
         times = "once more" if values["times"] == 1 else f"{values['times']} more times"
-        return worded("{seconds:duration} in all without a completion, ", values) + times
-    place = ""
-    if "nodes" in values:
-        place = worded(" on {nodes:listed}", values)
-    elif values.get("everywhere"):
-        place = " on any node"
-    begin, over = values["from_seconds"], values["to_seconds"]
-    end = "the end" if values.get("to_the_end") else units.clock(over)
-    stall = worded("{seconds:duration} without a completion", values)
-    return _with_cause(f"{stall}{place} from {units.clock(begin)} to {end}", values)
+        return worded(f"all I/O stopped {times}, for {{seconds:duration}} in all", values)
+    where = worded(" on {nodes:listed}", values) if "nodes" in values else ""
+    end = "the end" if values.get("to_the_end") else units.clock(values["to_seconds"])
+    stall = worded(f"all I/O{where} stopped for {{seconds:duration}} ({{from_seconds:clock}} to {end})", values)
+    return _with_cause(f"{stall}{' on every node' if values.get('everywhere') else ''}", values)
+
+
+def _stalls(stalls: Sequence[Values]) -> str:
+    """``stalls of 3 to 8 s on pve1, pve2``."""
+    lengths = [values["seconds"] for values in stalls if "seconds" in values and "times" not in values]
+    if not lengths:
+        return ""
+    least, most = units.duration(min(lengths)), units.duration(max(lengths))
+    nodes = dict.fromkeys(node for values in stalls for node in values.get("nodes", ()))
+    everywhere = any(values.get("everywhere") for values in stalls)
+    place = " on every node" if everywhere else worded(" on {nodes:listed}", {"nodes": [*nodes]}) if nodes else ""
+    lasted = most if least == most else f"{least.removesuffix(' s')} to {most}"
+    return f"stalls of {lasted}{place}"
 
 
 def _gap(values: Values) -> str:
@@ -153,7 +171,7 @@ def _gap(values: Values) -> str:
 
 
 STALLED = FindingKind(
-    "stalled", "limits", "measurement", "no I/O", _stalled, label=_gap,
+    "stalled", "limits", "measurement", "no I/O", _stalled, label=_gap, summed=_stalls,
     slows=True,
     why="Clients wait as long: the mean hides it, the greatest latency and the gap in the chart show it.",
     cure="ask the OSDs within 10 minutes for their slowest operations, ceph tell osd.N dump_historic_ops, or look into "

@@ -11,7 +11,8 @@ from cephtui import units
 from cephtui.models import Plan, PoolActivity, Step
 from cephtui.models.plan import alike_steps, bound_of_all
 from cephtui.presets import choice_text
-from cephtui.reports.words.text import conditions, joined, short_command
+from cephtui.reports.words.cutting import joined
+from cephtui.reports.words.text import conditions, short_command
 
 HOLDS_BACK = {
     "scrubs": "until the end: noscrub and nodeep-scrub set",

@@ -30,6 +30,12 @@ def spark(values: Values, width: int, *, ascii_only: bool = False, gapped: bool 
     return spark_rows(values, width, 1, ascii_only=ascii_only, gapped=gapped, fills=fills)[0]
 
 
+def share_bar(share: float, *, ascii_only: bool = False) -> str:
+    """``▅``: a share of 1 as a bar of one column."""
+    levels = _ASCII if ascii_only else _BLOCKS
+    return levels[min(len(levels) - 1, int(share * len(levels)))]
+
+
 def spark_rows(
     values: Values,
     width: int,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
@@ -13,8 +14,10 @@ from rich.text import Text
 from cephtui import units
 from cephtui.analysis.runs.ladder import LogAxis, axis_of, ladder, shares
 from cephtui.frozen import dataclass
-from cephtui.reports.blocks import ConfidenceInterval, Histogram
-from cephtui.reports.styles import STYLES
+from cephtui.reports.styles import STYLES, color_of_flow
+
+if TYPE_CHECKING:
+    from cephtui.reports.blocks import ConfidenceInterval, Histogram
 
 _ROWS = 5
 """Of the histogram."""
@@ -25,12 +28,6 @@ _WIDEST, _NARROWEST = 100, 20
 _BESIDE = range(150, 1000)
 """Columns in which two flows stand beside each other; a pipe has more, and what it is read in may have fewer."""
 _BLOCKS = " ▁▂▃▄▅▆▇█"
-_COLORS = {"read": "cyan", "write": "yellow"}
-
-
-def color_of_flow(flow: str) -> str:
-    """The colour of a flow on any terminal; none for what is beside reads and writes."""
-    return _COLORS.get(flow, "")
 
 
 def draw_histograms(

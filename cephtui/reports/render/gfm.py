@@ -26,7 +26,7 @@ from cephtui.reports.blocks import (
     Words,
 )
 from cephtui.reports.styles import Style
-from cephtui.reports.words.text import shorter
+from cephtui.reports.words.cutting import shorter
 
 _BEGINS = re.compile(r"^(\s*\d*)([#+=.)-])")
 _SYNTAX = re.compile(r"[\\`*\[\]<|~&]|(?<!-)>|(?<!\w)_|_(?!\w)")
@@ -73,7 +73,7 @@ class _Writing:
             case Table():
                 yield from table_lines(block)
             case Code():
-                yield from [*([paragraph(f"{block.caption}:"), ""] if block.caption else []), *_fenced(block)]
+                yield from [*([f"{paragraph(block.caption)}:", ""] if block.caption else []), *_fenced(block)]
             case NextStep():
                 yield f"{escaped(block.caption)}: `{block.command}`"
             case Histograms():
@@ -128,7 +128,7 @@ def _parts(cell: Words) -> Iterator[tuple[str, Style]]:
     """The parts of a text, in which runs are named: ``#3`` would be a link where tickets are tracked."""
     for number, (text, style) in enumerate(cell.parts):
         if style == "runs":
-            colon = ":" if number == 0 and len(cell.parts) > 1 else ""
+            colon = ":" if number == 0 and any(after.startswith(" ") for after, _ in cell.parts[1:2]) else ""
             yield escaped(text.replace("#", "run " if text[1:].isdecimal() else "runs ") + colon), style
         else:
             yield escaped(text), style

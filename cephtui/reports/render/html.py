@@ -24,6 +24,7 @@ from cephtui.reports.blocks import (
     Table,
     Text,
     plain_text,
+    share_of,
 )
 from cephtui.reports.render.svg import draw
 
@@ -41,13 +42,32 @@ _KINDS: Mapping[type[Block], str] = {
 """What the page draws of each block; empty for nothing, as an interval stands in a chart. A block has to be here."""
 
 
+_WORD_MOST = 16
+
+
 def html_of(content: Document) -> str:
     """The whole page; every text of any origin is escaped."""
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_shown)
     template = environment.from_string(packaged_text("cephtui.reports.render", "page.html"))
     style = Markup(packaged_text("cephtui.reports.render", "page.css"))
-    functions = {"svg": _svg, "cell": _cell, "filled": _filled, "kind": lambda block: _KINDS[type(block)]}
+    functions = {
+        "svg": _svg,
+        "cell": _cell,
+        "filled": _filled,
+        "is_long": _is_long,
+        "kind": _kind,
+        "share_of": share_of,
+    }
     return template.render(document=content, style=style, **functions)
+
+
+def _kind(block: Block) -> str:
+    return _KINDS[type(block)]
+
+
+def _is_long(cell: Cell | Bar) -> bool:
+    """Whether a word in it is so long that a table as wide as a page may have to break it."""
+    return not isinstance(cell, Bar) and any(len(word) > _WORD_MOST for word in plain_text(cell).split())
 
 
 def _filled(table: Table, row: Sequence[Cell | Bar]) -> Sequence[Cell | Bar]:
@@ -63,7 +83,7 @@ def _svg(chart: LineChart) -> Markup:
 def _cell(cell: Cell | Bar) -> Markup:
     """Parts with a style of their own are marked with it; a bar is as wide as its share."""
     if isinstance(cell, Bar):
-        return Markup('<span class="bar" style="width: {:.1f}%"></span>').format(100 * cell.share)
+        return Markup('<span class="bar {}" style="width: {:.1f}%"></span>').format(cell.style, 100 * cell.share)
     if isinstance(cell, str):
         return Markup("{}").format(lines(cell))
     parts = Markup("").join(

@@ -24,11 +24,11 @@ from cephtui.reports.blocks import (
     NextStep,
     Table,
     Text,
+    plain_text,
 )
-from cephtui.reports.render.charts import color_of_flow, draw_histograms, interval_bar
 from cephtui.reports.render.tables import Noted, plain
-from cephtui.reports.styles import STYLES, Style
-from cephtui.reports.words.text import shorter
+from cephtui.reports.styles import STYLES, Style, color_of_flow
+from cephtui.reports.words.cutting import shorter
 
 _ASCII = str.maketrans(
     dict(zip("▲▼·→┊│─━●█▉▊▋▌▁▂▃▄▅▆▇", "^v|>:|-=o#####_.:-=+*", strict=True))
@@ -62,6 +62,10 @@ def styled(cell: Cell, style: Style = "", *, ascii_only: bool = False) -> RichTe
     text = RichText(style=STYLES[cell.style or style])
     for part, part_style in cell.parts:
         text.append(printable(shorter(_shown(part, ascii_only))), STYLES[part_style] or None)
+    if cell.share is not None:
+        from cephtui.reports.drawn.sparks import share_bar
+
+        text.append(f" {share_bar(cell.share, ascii_only=ascii_only)}", STYLES["code"])
     return text
 
 
@@ -97,8 +101,12 @@ class _Drawing:
             case NextStep() if not block.is_aside:
                 yield self.line(f"{block.caption}: {block.command}", "dim")
             case Histograms():
+                from cephtui.reports.render.charts import draw_histograms
+
                 yield draw_histograms(block.charts, color_of=self.color_of, ascii_only=self.ascii_only)
             case ConfidenceInterval():
+                from cephtui.reports.render.charts import interval_bar
+
                 bar = Group(*interval_bar(block, _INTERVAL_COLUMNS - block.indent, ascii_only=self.ascii_only))
                 yield _indented(bar, block.indent)
 
@@ -114,7 +122,7 @@ class _Drawing:
         if block.is_aside:
             return
         if block.is_command:
-            yield self.line(f"{block.caption}{'  ' if block.caption else ''}$ {block.text}", "code")
+            yield self.line(f"{plain_text(block.caption)}{'  ' if block.caption else ''}$ {block.text}", "code")
             return
         yield self.line(block.caption)
         yield from (self.line(f"  {line}", "code") for line in block.text.splitlines())
@@ -153,7 +161,7 @@ class _Drawing:
             return self.line(cell, style)
         whole, eighths = divmod(round(8 * cell.width * cell.share), 8)
         text = "█" * whole + _EIGHTHS[eighths].strip()
-        return self.line("#" * round(cell.width * cell.share) if self.ascii_only else text)
+        return self.line("#" * round(cell.width * cell.share) if self.ascii_only else text, cell.style)
 
 
 def _indented(drawn: RenderableType, columns: int) -> RenderableType:

@@ -14,6 +14,10 @@ from cephtui.reports.blocks import ChartSeries, Color, Document, LineChart, Stro
 # pygal's finder of maps, which are not used here, has no find_spec: Python warns of that at each import after it
 sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, pygal.PluginImportFixer)]
 _WIDTH = 720
+_FONT, _LETTER = 11, 6.6
+"""Pixels of labels: their size, and the width that is enough for a letter."""
+_LEGEND_BOX, _LEGEND_GAP, _LEGEND_ROW = 9, 20, 16.5
+_MARGIN = 8
 _COLORS: dict[Color, str] = {
     "before": "#3f7fc4",
     "after": "#cf6a1e",
@@ -48,17 +52,19 @@ def svgs_of(content: Document) -> dict[str, str]:
 
 def draw(chart: LineChart) -> str:
     """The SVG element; the same for the same chart."""
+    legend_columns, more_rows, unused_rows = _legend(chart)
     drawn = pygal.XY(
         style=_style(chart),
         js=[],
         width=_WIDTH,
-        height=chart.height,
+        height=chart.height + round(_LEGEND_ROW * more_rows),
         show_legend=any(series.name for series in chart.series),
         legend_at_bottom=True,
-        legend_at_bottom_columns=4,
-        legend_box_size=9,
+        legend_at_bottom_columns=legend_columns,
+        legend_box_size=_LEGEND_BOX,
         truncate_legend=-1,
-        margin=8,
+        margin=_MARGIN,
+        margin_bottom=round(_MARGIN - _LEGEND_ROW * unused_rows),
         margin_right=22,
         spacing=6,
         x_title=chart.x_title or None,
@@ -79,6 +85,20 @@ def draw(chart: LineChart) -> str:
         is_line = series.stroke != "dots"
         drawn.add(printable(series.name) or None, _values(series), stroke=is_line, show_dots=not is_line)
     return str(drawn.render())
+
+
+def _legend(chart: LineChart) -> tuple[int, int, int]:
+    """How many columns the legend has, so that no name reaches the next one; its rows beyond the first; and how many
+    more than it needs pygal keeps free, which counts series without a name too."""
+    names = [series.name for series in chart.series if series.name]
+    if not names:
+        return 1, 0, 0
+    labels = max((len(label) for _, label in chart.y), default=0)
+    room = _WIDTH - _LETTER * labels - 2 * _LEGEND_GAP
+    widest = _LEGEND_BOX + _LEGEND_GAP + _LETTER * max(map(len, names))
+    columns = max(1, min(len(names), int(room / widest)))
+    rows = -(-len(names) // columns)
+    return columns, rows - 1, len(chart.series) // columns - rows
 
 
 def _values(series: ChartSeries) -> list[Any]:
@@ -107,10 +127,10 @@ def _style(chart: LineChart) -> Style:
         stroke_opacity="1",
         transition="0s",
         font_family="system-ui, sans-serif",
-        label_font_size=11,
-        major_label_font_size=11,
-        legend_font_size=11,
-        title_font_size=11,
+        label_font_size=_FONT,
+        major_label_font_size=_FONT,
+        legend_font_size=_FONT,
+        title_font_size=_FONT,
     )
 
 

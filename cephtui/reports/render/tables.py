@@ -12,7 +12,7 @@ from rich.text import Text
 
 from cephtui.frozen import dataclass
 from cephtui.printable import printable
-from cephtui.reports.words.text import shorter
+from cephtui.reports.words.cutting import shorter
 
 
 def make_table(*columns: str, right: Iterable[str] = (), whole: Iterable[str] = ()) -> Table:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from io import BytesIO
+from itertools import zip_longest
 from typing import Any
 
 import xlsxwriter
@@ -26,17 +28,31 @@ from cephtui.reports.blocks import (
     sheets_of,
 )
 from cephtui.reports.sheets import Sheet, SheetChart
-from cephtui.reports.words.text import shorter
+from cephtui.reports.words.cutting import shorter
 
 _OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
 _ROWS_MOST = 1_048_576
 """Of a sheet, by the format."""
-_WIDTH_MOST = 60
-_PERCENT = "+0.0%;-0.0%;0.0%"
+_WIDTH_LEAST, _WIDTH_MOST = 8, 60
+"""Characters of a column."""
+_NUMBERS: Mapping[str, str] = {
+    "%": "+0.0%;-0.0%;0.0%",
+    "IO/s": "#,##0",
+    "B/s": "#,##0",
+    "B": "#,##0",
+    "s": "0.0#####",
+    "fraction": "0.0%",
+    "": "#,##0.0###",
+}
+"""Formats of numbers by the unit behind a heading, ``bandwidth [B/s]``."""
+_UNIT = re.compile(r"\[([^]]*)\]$")
+_CHART_ROWS = 30
+"""Above so many rows a chart stands beside them, below which nobody would look for it."""
 _KINDS: Mapping[str, Mapping[str, str]] = {
     "bar": {"type": "bar"},
     "dots": {"type": "scatter"},
     "lines": {"type": "scatter", "subtype": "straight"},
+    "curve": {"type": "scatter", "subtype": "straight_with_markers"},
 }
 _TEXT_COLUMNS = 5
 
@@ -70,7 +86,8 @@ class _Writing:
         self._bold = book.add_format({"bold": True})
         self._head = book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"})
         self._date = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
-        self._percent = book.add_format({"num_format": _PERCENT})
+        self._wrapped = book.add_format({"text_wrap": True, "valign": "top"})
+        self._numbers = {unit: book.add_format({"num_format": form}) for unit, form in _NUMBERS.items()}
 
     def add(self, sheet: Sheet) -> None:
         """A sheet with its lead, its heading, a row for each of its own, and its charts below."""
@@ -78,20 +95,24 @@ class _Writing:
         page = self._new(sheet.name, sheet.columns, top)
         for at, text in enumerate(sheet.lead):
             page.write_string(at, 0, printable(shorter(text)), self._bold if at < 2 else None)
-        row = top
+        row, widths = top, [*map(_head_width, sheet.columns)]
         alike = [_Alike(chart) for chart in sheet.charts]
         for row, values in enumerate(sheet.rows, top + 1):
             if row == _ROWS_MOST - 1:
                 page.write_string(row, 0, "more rows than a sheet has: export fewer runs, or csv")
                 return
             for at, name in enumerate(sheet.columns):
-                self._put(page, row, at, values.get(name), is_percent=name.endswith("[%]"))
+                self._put(page, row, at, values.get(name), name)
+                widths[at] = max(widths[at], _width(values.get(name)))
             for chart_rows in alike:
                 chart_rows.see(row, values)
+        _set_widths(page, widths)
         if sheet.is_filtered:
             page.autofilter(top, 0, row, len(sheet.columns) - 1)
         for chart_rows in alike:
-            self._draw(page, sheet, chart_rows, row + 2)
+            is_beside = row - top > _CHART_ROWS
+            place = (top + 1, len(sheet.columns) + 1) if is_beside else (row + 2, 0)
+            self._draw(page, sheet, chart_rows, place)
 
     def add_text(self, content: Document) -> None:
         """Add a sheet of what the document says besides its figures, section by section."""
@@ -99,31 +120,37 @@ class _Writing:
         lead = [] if content.sections else [("", content.lead)]
         sections = [(section.title, section.blocks) for section in content.sections if not section.is_data]
         lines = ((title, *cells) for title, blocks in [*lead, *sections] for block in blocks for cells in _cells(block))
+        widths = [_WIDTH_LEAST] * _TEXT_COLUMNS
         for row, line in enumerate(lines, 1):
             for at, cell in enumerate(line):
                 self._put(page, row, at, cell)
+            in_columns = line[:_TEXT_COLUMNS] if len(line) > 2 else line[:1]  # a text alone runs on over empty cells
+            widths = [max(pair) for pair in zip_longest(widths, map(_width, in_columns), fillvalue=0)]
+        _set_widths(page, widths)
 
     def _new(self, name: str, columns: Sequence[str], top: int = 0) -> Any:
         """A sheet whose heading stays where it is; ``top`` rows are above it."""
         page = self._book.add_worksheet(name)
         for at, column in enumerate(columns):
             page.write_string(top, at, printable(column), self._head)
-            page.set_column(at, at, min(_WIDTH_MOST, max(10, len(column) + 2)))
         page.freeze_panes(top + 1, 0)
         return page
 
-    def _put(self, page: Any, row: int, at: int, value: object, *, is_percent: bool = False) -> None:
-        """Numbers as numbers, everything else as text and never as a formula."""
+    def _put(self, page: Any, row: int, at: int, value: object, heading: str = "") -> None:
+        """Numbers as numbers in the form of their unit, everything else as text and never as a formula."""
         if isinstance(value, bool):
             page.write_boolean(row, at, value)
         elif isinstance(value, int | float):
-            page.write_number(row, at, value, self._percent if is_percent else None)
+            unit = _unit(heading)
+            is_count = isinstance(value, int) and not unit
+            page.write_number(row, at, value, None if is_count else self._numbers.get(unit))
         elif isinstance(value, datetime):
             page.write_datetime(row, at, _naive(value), self._date)
         elif value is not None and value != "":
-            page.write_string(row, at, printable(shorter(str(value))))
+            text = printable(shorter(str(value)))
+            page.write_string(row, at, text, self._wrapped if at and len(text) > _WIDTH_MOST else None)
 
-    def _draw(self, page: Any, sheet: Sheet, alike: _Alike, below: int) -> None:
+    def _draw(self, page: Any, sheet: Sheet, alike: _Alike, place: tuple[int, int]) -> None:
         """A native chart of the rows that are alike; none without such."""
         sheet_chart = alike.chart
         named = list(alike.together())[: sheet_chart.series_most]
@@ -148,15 +175,41 @@ class _Writing:
                 reached = {side: _reference(column(name, rows)) for side, name in ends.items()}
                 series["y_error_bars"] = {"type": "custom", **reached}
             chart.add_series(series)
-        chart.set_title({"name": sheet_chart.title})
+        chart.set_title({"name": sheet_chart.title, "name_font": {"size": 12}})
+        number_format = _NUMBERS.get(_unit(sheet_chart.y), "General")
         if sheet_chart.kind == "bar":
-            chart.set_x_axis({"num_format": "0%"})
+            chart.set_x_axis({"num_format": number_format, "name": sheet_chart.y})
             chart.set_y_axis({"reverse": True, "label_position": "low"})
-            chart.set_legend({"none": True})
         else:
             chart.set_x_axis({"name": sheet_chart.x[0]})
-        beside = sheet_chart.kind == "lines"
-        page.insert_chart(1 if beside else below, len(sheet.columns) + 1 if beside else 0, chart, {"x_scale": 1.6})
+            chart.set_y_axis({"num_format": number_format, "name": sheet_chart.y})
+        chart.set_legend({"none": True} if len(named) == 1 else {"position": "bottom"})
+        page.insert_chart(*place, chart, {"x_scale": 1.6})
+
+
+def _unit(heading: str) -> str:
+    """``B/s`` of ``bandwidth [B/s]``; empty without one."""
+    unit = _UNIT.search(heading)
+    return unit[1] if unit else ""
+
+
+def _head_width(heading: str) -> int:
+    """A heading is wrapped between its words."""
+    return max(map(len, heading.split()), default=0)
+
+
+def _width(value: object) -> int:
+    """Characters that a value takes."""
+    if isinstance(value, bool) or value is None:
+        return 0
+    if isinstance(value, int | float):
+        return min(14, len(f"{value:,.0f}") + 3)
+    return len("2026-11-21 18:03:30") if isinstance(value, datetime) else len(str(value))
+
+
+def _set_widths(page: Any, widths: Sequence[int]) -> None:
+    for at, width in enumerate(widths):
+        page.set_column(at, at, min(_WIDTH_MOST, max(_WIDTH_LEAST, width + 2)))
 
 
 class _Alike:
@@ -197,7 +250,7 @@ def _cells(block: Block) -> list[Sequence[str]]:
         case Histograms():
             return _cells(block.table)
         case Code():
-            return [(block.caption, block.text)]
+            return [(plain_text(block.caption), block.text)]
         case NextStep():
             return [(block.caption, block.command)]
     return []

@@ -15,9 +15,9 @@ from cephtui.reports.views.diagnosis import diagnosis_view
 from cephtui.reports.views.expected import expected_view
 from cephtui.reports.views.links import links_view
 from cephtui.reports.views.runs import session_view
+from cephtui.reports.words.cutting import joined
 from cephtui.reports.words.diagnosis import conclusion_text, latency_sentences, look_line, network_line
 from cephtui.reports.words.expectation import expected_lines
-from cephtui.reports.words.text import joined
 from cephtui.running.outcomes import unsaved
 from cephtui.sessions.studies import ordered_in
 from cephtui.studies.base import Measure

@@ -37,10 +37,11 @@ from cephtui.reports.blocks import (
 from cephtui.reports.styles import Style
 from cephtui.reports.views.judgement import verdicts_blocks, verdicts_sheet
 from cephtui.reports.views.runs import mark_words
+from cephtui.reports.words.cutting import cut
 from cephtui.reports.words.facts import facts, period
 from cephtui.reports.words.quality import finding_line
 from cephtui.reports.words.stages import moved_line
-from cephtui.reports.words.text import conditions, cut, imported, metric_of, short_version, title_of, value_range
+from cephtui.reports.words.text import conditions, imported, metric_of, short_version, title_of, value_range
 from cephtui.reports.words.verdict import left_out_lines
 
 NO_RESULTS = "neither run has results"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from typing import TypeAlias
 
 from cephtui.analysis.runs.batches import Estimate
 from cephtui.analysis.verdicts.knee import OF_PEAK, Knee, in_flight_of, knee_of, load_points
@@ -22,7 +24,7 @@ from cephtui.analysis.views.curve import (
 )
 from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
-from cephtui.models.metrics import BY_NAME, LIVE, METRICS, Metric
+from cephtui.models.metrics import BY_NAME, DIRECTIONS, LIVE, METRICS, Metric
 from cephtui.models.rows import CurvePointRow, Estimated, KneeRow
 from cephtui.reports.blocks import (
     Bar,
@@ -35,6 +37,7 @@ from cephtui.reports.blocks import (
     Items,
     LineChart,
     NextStep,
+    Point,
     Table,
     Text,
     View,
@@ -54,6 +57,12 @@ _BAR, _LATENCY_BAR = 14, 8
 _PLACE_MOST = 28
 _LINES_MOST = 8
 """Of one chart."""
+_LABEL_WIDE, _LABEL_HIGH = 0.03, 0.05
+"""The room of a label, as a fraction of its chart."""
+
+
+Knees: TypeAlias = Sequence[tuple[CurveSeries, Knee]]
+"""The series of a load curve that have one, each with its knee."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,21 +121,26 @@ def runs_of(curve: Curve) -> list[Run]:
     return [run for series in curve.series for point in series.points for run in point.summary.point.repeats]
 
 
-def peak_words(curve: Curve, metric: Metric = IOPS) -> list[str]:
-    """A line on the peak of each series of a load curve; none of other curves."""
-    lines = [(series.name, peak_line(knee, curve.axis, metric)) for series, knee in _knees(curve)]
-    return [f"{name}: {line}" if name else line for name, line in lines]
-
-
-def _knees(curve: Curve) -> list[tuple[CurveSeries, Knee]]:
+def knees_of(curve: Curve) -> Knees:
     """Each series of a load curve that has one, with its knee; none of other curves."""
     knees = [(series, knee_of(load_points(series))) for series in curve.series] if curve.axis.load else []
     return [(series, knee) for series, knee in knees if knee]
 
 
-def knee_words(curve: Curve, metric: Metric = IOPS) -> list[tuple[str, list[str]]]:
-    """Lines on the knee of each series of a load curve, by its name; none of other curves."""
-    return [(series.name, [*knee_lines(knee, curve.axis, metric), *_again(series)]) for series, knee in _knees(curve)]
+def peak_words(axis: Axis, knees: Knees, metric: Metric = IOPS) -> list[tuple[str, str]]:
+    """A line on the peak of each series of a load, by its name."""
+    return [(series.name, peak_line(knee, axis, metric, _only_flow(series))) for series, knee in knees]
+
+
+def _only_flow(series: CurveSeries) -> str:
+    """The flow of all I/Os of a series; empty where there are several."""
+    flows = [flow for flow in series.flows if flow in DIRECTIONS]
+    return flows[0] if len(flows) == 1 else ""
+
+
+def knee_words(axis: Axis, knees: Knees, metric: Metric = IOPS) -> list[tuple[str, list[str]]]:
+    """Lines on the knee of each series of a load, by its name."""
+    return [(series.name, [*knee_lines(knee, axis, metric), *_again(series)]) for series, knee in knees]
 
 
 def _again(series: CurveSeries) -> list[str]:
@@ -156,26 +170,33 @@ def curve_view(curve: Curve, metric: Metric = IOPS) -> View:
 def _document(curves: Sequence[Curve], metric_of_run: Callable[[Run], Metric]) -> Document:
     blocks: list[Block] = []
     for number, curve in enumerate(curves, 1):
-        metric = metric_of_run(runs_of(curve)[0])
-        chart = curve_chart(curve, metric, f"curve-{number}")
+        metric, knees = metric_of_run(runs_of(curve)[0]), knees_of(curve)
+        chart = curve_chart(curve, knees, metric, f"curve-{number}")
         blocks += [Text("")] if blocks else []
-        blocks += [*curve_blocks(curve, metric), *([chart] if chart else [])]
+        blocks += [*curve_blocks(curve, knees, metric), *([chart] if chart else [])]
     first = runs_of(curves[0])[0]
     more = NextStep("details", f"cephtui show {first.session} --curve", is_aside=True)
     return Document(title_of_curve(curves[0]), "", (*blocks, more))
 
 
-def curve_blocks(curve: Curve, metric: Metric) -> Iterator[Block]:
+def curve_blocks(curve: Curve, knees: Knees, metric: Metric) -> Iterator[Block]:
     """The title of a curve, its points, and the knees of a load."""
     yield Text(naming_runs(title_of_curve(curve), "strong"))
     yield from points_blocks(curve, metric)
-    sentences = [
-        words(f"{name}: {text}" if name else text, style="" if number else "strong")
-        for name, lines in knee_words(curve, metric)
-        for number, text in enumerate(lines)
-    ]
-    if sentences:
-        yield Items(tuple(sentences))
+    if knees:
+        yield Items(knee_items(curve.axis, knees, metric))
+
+
+def knee_items(axis: Axis, knees: Knees, metric: Metric) -> tuple[Cell, ...]:
+    """What a load curve shows: each sentence once, behind the series that it is said of; the knees are strong."""
+    series: dict[tuple[str, bool], list[str]] = {}
+    for name, lines in knee_words(axis, knees, metric):
+        for number, text in enumerate(lines):
+            series.setdefault((text, number == 0), []).append(name)
+    return tuple(
+        words(f"{name}: {text}" if (name := ", ".join(names)) else text, style="strong" if is_knee else "")
+        for (text, is_knee), names in series.items()
+    )
 
 
 def points_blocks(curve: Curve, metric: Metric) -> Iterator[Block]:
@@ -207,7 +228,7 @@ def _columns(line: CurveLine, metric: Metric, lines: Sequence[CurveLine]) -> Ite
     """Bars are as long as in the other tables; they have no title."""
     flow, load = line.flow, line.curve.axis.load
     yield line.curve.axis.title, lambda point: short_place(line.curve.axis, point.place)
-    yield "runs", lambda point: ranges(run.run for run in point.summary.point.repeats)
+    yield "runs", lambda point: words((f"#{ranges(run.run for run in point.summary.point.repeats)}", "runs"))
     for figure in (metric, *(other for other in LIVE if other != metric)):
         yield title_of(figure, tools_of(runs_of(line.curve)), [flow]), partial(_figure, flow, figure)
         if figure == metric and any(len(point.summary.counted) > 1 for point in line.series.points):
@@ -242,16 +263,16 @@ def _bar(flow: str, metric: Metric, most: float, width: int, point: CurvePoint) 
 # ------------------------------------------------------------------ as a chart
 
 
-def curve_chart(curve: Curve, metric: Metric, name: str) -> LineChart | None:
+def curve_chart(curve: Curve, knees: Knees, metric: Metric, name: str) -> LineChart | None:
     """Under load throughput and latency, of other axes this figure; ``name`` is that of its file."""
-    return _load_chart(curve, name) if curve.axis.load else _axis_chart(curve, metric, name)
+    if not curve.axis.load:
+        return _axis_chart(curve, metric, name)
+    named = [(series.name, knee) for series, knee in knees[:_LINES_MOST]]
+    return _load_chart(curve, named, name) if named else None
 
 
-def _load_chart(curve: Curve, name: str) -> LineChart | None:
+def _load_chart(curve: Curve, knees: Sequence[tuple[str, Knee]], name: str) -> LineChart:
     """Throughput to the right, latency upwards on logarithms, each point with its depth; the knee of a single curve."""
-    knees = [(series.name, knee) for series in curve.series if (knee := knee_of(load_points(series)))][:_LINES_MOST]
-    if not knees:
-        return None
     colors = colors_of([title for title, _ in knees])
     drawn: list[ChartSeries] = []
     for title, knee in knees:
@@ -271,7 +292,7 @@ def _load_chart(curve: Curve, name: str) -> LineChart | None:
     return LineChart(
         name,
         f"{runs_of(curve)[0].preset}: latency over throughput, each point with its {curve.axis.title}",
-        tuple(drawn),
+        tuple(_labelled_apart(drawn, right, high - low)),
         round_ticks(0, right, IOPS),
         tuple((exponent, _MEAN.as_text(10**exponent)) for exponent in on_logarithms(low, high)),
         (0, right),
@@ -279,6 +300,19 @@ def _load_chart(curve: Curve, name: str) -> LineChart | None:
         "IOPS",
         300,
     )
+
+
+def _labelled_apart(drawn: Iterable[ChartSeries], width: float, height: float) -> Iterator[ChartSeries]:
+    """The series without labels that would stand on those of points before them."""
+    labelled: list[Point] = []
+    for series in drawn:
+        labels = []
+        for point, label in zip(series.points, series.labels, strict=False):
+            x, y = point[0] / width, point[1] / height
+            is_free = all(abs(x - at) > _LABEL_WIDE or abs(y - above) > _LABEL_HIGH for at, above in labelled)
+            labelled += [(x, y)] if is_free else []
+            labels.append(label if is_free else "")
+        yield replace(series, labels=tuple(labels))
 
 
 def _knee_marks(knee: Knee, low: float, high: float) -> list[ChartSeries]:
@@ -292,7 +326,7 @@ def _knee_marks(knee: Knee, low: float, high: float) -> list[ChartSeries]:
 
 def _axis_chart(curve: Curve, metric: Metric, name: str) -> LineChart | None:
     """A line for each series and flow, with the interval of each point that was repeated."""
-    places = {place: float(number) for number, place in enumerate(curve.places)}
+    places = {place: float(number) for number, place in enumerate(curve.places, 1)}
     colors = colors_of([str(number) for number in range(_LINES_MOST)]).values()
     drawn: list[ChartSeries] = []
     for line, color in zip(lines_of(curve, metric), colors, strict=False):
@@ -309,7 +343,7 @@ def _axis_chart(curve: Curve, metric: Metric, name: str) -> LineChart | None:
         tuple(drawn),
         thinned([(at, short_place(curve.axis, place)) for place, at in places.items()]),
         round_ticks(0, top, metric),
-        (-0.5, len(places) - 0.5),
+        (0.5, len(places) + 0.5),
         (0, top),
         curve.axis.title,
         240,
@@ -342,9 +376,8 @@ def rows_of_curve(curve: Curve) -> Iterator[CurvePointRow | KneeRow]:
     for line in lines_of(curve):
         for point in line.series.points:
             yield _point_row(line, point, common)
-    for series in curve.series if curve.axis.load else ():
-        if knee := knee_of(load_points(series)):
-            yield _knee_row(knee, series, curve.axis, common)
+    for series, knee in knees_of(curve):
+        yield _knee_row(knee, series, curve.axis, common)
 
 
 def _point_row(line: CurveLine, point: CurvePoint, common: Mapping[str, str]) -> CurvePointRow:

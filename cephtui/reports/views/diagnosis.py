@@ -6,15 +6,31 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from cephtui.analysis.runs.batches import name_of
+from cephtui.analysis.verdicts.causes import Sureness
 from cephtui.analysis.verdicts.diagnosis import Cause, Diagnosis, diagnosis
 from cephtui.models import Run
 from cephtui.models.rows import CauseRow, DiagnosisRow
-from cephtui.reports.blocks import Block, Cell, Document, Facts, Items, Text, View, naming_runs, words
+from cephtui.reports.blocks import (
+    Bar,
+    Block,
+    Cell,
+    Document,
+    Facts,
+    Items,
+    Table,
+    Text,
+    View,
+    columns,
+    naming_runs,
+    words,
+)
 from cephtui.reports.sheets import sheet_of
+from cephtui.reports.styles import Style
 from cephtui.reports.views.stages import stage_blocks
 from cephtui.reports.words.diagnosis import (
     SURE,
     conclusion_text,
+    cost_in_short,
     cost_text,
     disk_lines,
     evidence_lines,
@@ -27,10 +43,14 @@ from cephtui.reports.words.diagnosis import (
 )
 from cephtui.reports.words.slowest import slowest_line
 from cephtui.sessions import store
-from cephtui.sessions.diagnoses import earlier_diagnosis
+from cephtui.sessions.diagnoses import earlier_diagnosis, runs_diagnosed
 from cephtui.sessions.saved_changes import run_with_repeats
 from cephtui.sessions.store import StoreError
 from cephtui.sessions.studies import ordered_in, read_studies
+
+_STYLES: Mapping[Sureness, Style] = {"measured": "bad", "seen": "open", "set-up": "strong"}
+_COST_COLUMNS = 24
+"""Of the bar of a whole latency."""
 
 
 def diagnosis_view(found: Diagnosis, titles: Mapping[str, str], earlier: Diagnosis | None = None) -> View:
@@ -47,15 +67,17 @@ def diagnosis_view(found: Diagnosis, titles: Mapping[str, str], earlier: Diagnos
     )
 
 
-def saved_diagnosis_view(directory: Path, number: int | None = None) -> tuple[View, Sequence[StoreError]]:
-    """What the runs of a session show, or a run of it with its repeats; and what is wrong with runs that can't be read.
+def saved_diagnosis_view(directory: Path, number: int | None = None) -> tuple[View, Diagnosis, Sequence[StoreError]]:
+    """What the last diagnosis of a session shows, or all its runs where there is none, or a run of it with its repeats;
+    the same as data; and what is wrong with runs that can't be read.
 
     Raises StoreError, also where no run measured I/O and ended well.
     """
     broken: Sequence[StoreError] = ()
     runs: Sequence[Run]
     if number is None:
-        runs, broken = store.read_runs(directory)
+        every, broken = store.read_runs(directory)
+        runs = runs_diagnosed(directory, every)
     else:
         runs = run_with_repeats(directory, number)
     found = diagnosis(runs)
@@ -63,7 +85,7 @@ def saved_diagnosis_view(directory: Path, number: int | None = None) -> tuple[Vi
         raise StoreError(f"session {directory.name} has no run that ended well and measured I/O: cephtui why --target")
     titles = {cell.batch: cell.step for cell in ordered_in(read_studies(directory)).cells}
     earlier = None if number else earlier_diagnosis(directory, runs)
-    return diagnosis_view(found, titles, earlier), broken
+    return diagnosis_view(found, titles, earlier), found, broken
 
 
 def _document(found: Diagnosis, titles: Mapping[str, str], since: Sequence[str]) -> Document:
@@ -75,10 +97,31 @@ def _lead(found: Diagnosis, since: Sequence[str]) -> Iterator[Block]:
     yield Text(naming_runs(conclusion_text(found)), "strong")
     if lines := (*since, *_figures(found)):
         yield Items(lines)
+    if any(cause.cost for cause in found.causes):
+        yield Text("")
+        yield Table(
+            columns(("", "cause", "costs", "of the latency"), "rlll", is_whole=True), tuple(_costs(found.causes))
+        )
+    yield from causes_blocks(found)
+
+
+def causes_blocks(found: Diagnosis) -> Iterator[Block]:
+    """Each cause with what it costs, its evidence, what to do, and what would prove it."""
     for number, cause in enumerate(found.causes, 1):
         yield Text("")
-        yield Text(words((f"{number}. {cause.kind.title}", "strong"), (f" ({SURE[cause.sureness]})", "dim")))
+        yield Text(
+            words((f"{number}. {cause.kind.title}", _STYLES[cause.sureness]), (f" ({SURE[cause.sureness]})", "dim"))
+        )
         yield Facts(tuple(_facts(cause)))
+
+
+def _costs(causes: Sequence[Cause]) -> Iterator[tuple[Cell | Bar, ...]]:
+    """A row for each cause, with the part of the latency that it costs as a bar."""
+    for number, cause in enumerate(causes, 1):
+        cost = cause.cost
+        style: Style = "bad" if cost and cost.is_measured else "limited"
+        bar = Bar(min(1.0, cost.share), _COST_COLUMNS, style) if cost else ""
+        yield f"{number}.", cause.kind.title, words((cost_in_short(cost), style if cost else "dim")), bar
 
 
 def _figures(found: Diagnosis) -> tuple[str, ...]:
@@ -94,12 +137,15 @@ def _facts(cause: Cause) -> Iterator[tuple[str, Cell]]:
         yield "" if number else "evidence", naming_runs(line)
     for number, line in enumerate(disk_lines(cause)):
         yield "" if number else "disks", line
-    yield "what to do", cause.finding.cure
+    for number, cure in enumerate(cause.cures):
+        yield "" if number else "what to do", cure
     yield "proof", proof_command(cause)
 
 
 def _details(found: Diagnosis, titles: Mapping[str, str]) -> Iterator[Block]:
-    named = {f"{titles.get(run.batch, run.preset)} #{run.run}": run for run in found.runs if run.stages}
+    named: dict[Cell, Run] = {
+        f"{titles.get(run.batch, run.preset)} #{run.run}": run for run in found.runs if run.stages
+    }
     parts: tuple[tuple[str, Iterable[str]], ...] = (
         ("Costs little", [line for cause in found.slight for line in evidence_lines(cause.evidence)]),
         ("Slowest operations", [f"{slowest_line(run.slowest[0])} (#{run.run})" for run in found.runs if run.slowest]),
@@ -130,7 +176,7 @@ def _row(number: int, cause: Cause) -> CauseRow:
         cost_seconds=cost.seconds if cost else None,
         of_seconds=cost.of_seconds if cost else None,
         evidence=tuple(evidence_lines(cause.evidence)),
-        cure=cause.finding.cure,
+        cure="; ".join(cause.cures),
         change=change or None,
         undo=undo or None,
     )

@@ -17,7 +17,7 @@ from cephtui.models.metrics import BY_NAME
 from cephtui.models.study import Ordered
 from cephtui.reports.blocks import Block, Cell, Column, Items, Table, Text, View, document, words
 from cephtui.reports.sheets import Sheet, columns_of, sheet_of
-from cephtui.reports.words.expectation import SECONDS, STYLES, expected_lines, given_text, runs_of
+from cephtui.reports.words.expectation import SECONDS, STYLES, expected_lines, given_text, runs_of, word_text
 from cephtui.reports.words.verdict import left_out_lines
 
 
@@ -142,7 +142,7 @@ def _lines(rows: Sequence[Row]) -> list[str]:
         for name, expected in named
         for line in left_out_lines((*expected.left_out, *expected.limited))
     ]
-    lines += [f"{name}: {expected.word}{given_text(expected)}" for name, expected in named if expected.given]
+    lines += [f"{name}: {word_text(expected.word)}{given_text(expected)}" for name, expected in named if expected.given]
     volumes = {row.volume for row in rows}
     missed = {
         row.volume for row in rows if row.missing or {expected.answer for expected in row.parts.values()} != {"met"}
@@ -154,7 +154,9 @@ def _measured(expected: Expected | None, runs: Mapping[str, Run]) -> Cell:
     """``PASS 8,006``; of reads and writes together also each of them."""
     if expected is None:
         return units.DASH
-    text = f"{expected.word} {_figure(expected, expected.measured)}" if expected.measured is not None else expected.word
+    text = word_text(expected.word)
+    if expected.measured is not None:
+        text = f"{text} {_figure(expected, expected.measured)}"
     metric = BY_NAME[expected.figure]
     parts = [
         _figure(expected, figure_of(run, Expectation(metric, expected.promised, name)))

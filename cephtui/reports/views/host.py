@@ -11,7 +11,7 @@ from cephtui.models.host import HostRow
 from cephtui.printable import listed
 from cephtui.reports.blocks import Block, Cell, Column, Table, Text, View, document, words
 from cephtui.reports.sheets import sheet_of
-from cephtui.reports.words.text import joined
+from cephtui.reports.words.cutting import joined
 
 _TITLES = {"machine": "machine", "programs": "programs", "ceph": "Ceph", "proxmox": "Proxmox", "ssh": "SSH"}
 _SIGNS: Mapping[str, Cell] = {

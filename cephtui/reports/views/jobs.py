@@ -124,7 +124,7 @@ def _table(run: Run, rows: Sequence[JobRow]) -> Table:
     return replace(table, rows=cells, strong=frozenset(range(len(cells) - len(of_all), len(cells))))
 
 
-def compared_jobs(runs: Mapping[str, Sequence[JobFigure]]) -> Table:
+def compared_jobs(runs: Mapping[Cell, Sequence[JobFigure]]) -> Table:
     """Jobs that are compared with each other: a bar from zero for each, and how far the slow ones are under the others.
 
     Each run's jobs are compared among themselves; an empty name is that of the only one.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from cephtui import units
 from cephtui.analysis.statistics.ratio import required_ratio
@@ -16,9 +17,12 @@ from cephtui.reports.blocks import (
     Document,
     Items,
     LineChart,
+    Table,
     Text,
     View,
+    columns,
     cut_items,
+    cut_rows,
     document,
     words,
 )
@@ -29,6 +33,7 @@ from cephtui.reports.words.stages import moved_line
 from cephtui.reports.words.text import metric_of
 from cephtui.reports.words.verdict import (
     answer_text,
+    brief_word,
     figures_text,
     for_information,
     interval_of,
@@ -57,18 +62,22 @@ def judgement_view(judgement: Judgement, *, has_code: bool = True) -> View:
 
 
 def _document(judgement: Judgement, *, has_code: bool) -> Document:
-    conclusion = judgement.conclusion
     answer = answer_text(judgement, code=has_code)
     items: tuple[Cell, ...] = (
         *_moved(judgement.conclusion.stages),
         *(words(line, style="dim") for line in for_information(judgement.verdicts)),
-        *(words(line, style="strong") for line in conclusion.notes),
-        *(f"noted: {line}" for line in _texts(conclusion.noted, "marks")),
-        *(f"differs: {line}" for line in _texts(conclusion.changed, "differences")),
-        *limits_of(conclusion),
+        *_known(judgement.conclusion),
     )
     listed = [Items(items)] if items else []
     return document(answer, *verdicts_blocks(judgement), *listed, Text(answer, "strong"))
+
+
+def _known(conclusion: Conclusion) -> Iterator[Cell]:
+    """What is to be known of an answer."""
+    yield from (words(line, style="strong") for line in conclusion.notes)
+    yield from (f"noted: {line}" for line in _texts(conclusion.noted, "marks"))
+    yield from (f"differs: {line}" for line in _texts(conclusion.changed, "differences"))
+    yield from limits_of(conclusion)
 
 
 def _moved(changes: Sequence[StageChange]) -> Iterator[str]:
@@ -119,6 +128,21 @@ def interval_of_verdict(verdict: Verdict) -> ConfidenceInterval:
     required = required_ratio(verdict.require_percent, BY_NAME[verdict.figure].better)
     text, same = signed_percent(required), verdict.same_percent / 100
     return ConfidenceInterval(*ends_of(verdict), required, text, same, _ANSWERS[verdict.met], _INDENT)
+
+
+def evidence_blocks(judgement: Judgement, sides: tuple[str, str]) -> Iterator[Block]:
+    """What stands behind the answer: the figures, what was noted and differs, and findings."""
+    rows = [(*figure_cells(verdict), brief_word(verdict)) for verdict in judgement.verdicts]
+    strong = frozenset(at for at, verdict in enumerate(judgement.verdicts) if verdict.decides)
+    heads = columns(("figure", *sides, "change", "interval", "runs", "verdict"), "lrrrrrl")
+    yield Table(
+        tuple(replace(head, rank=rank) for head, rank in zip(heads, (0, 0, 0, 0, 3, 2, 1), strict=True)),
+        cut_rows(rows, "figures"),
+        strong,
+    )
+    conclusion = judgement.conclusion
+    if items := (*_moved(conclusion.stages), *_known(conclusion)):
+        yield Items(items)
 
 
 def figure_cells(verdict: Verdict) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from cephtui import units
@@ -11,6 +12,7 @@ from cephtui.analysis.runs.batches import node_names
 from cephtui.analysis.runs.stages import is_capped, mean_stages
 from cephtui.analysis.views.matrix import CellSummary, Matrix, MatrixRow, pool_of
 from cephtui.analysis.views.matrix import MatrixColumn as MatrixColumn
+from cephtui.frozen import dataclass
 from cephtui.models import Run, Stages
 from cephtui.models.metrics import HEADLINES, Metric
 from cephtui.models.rows import MatrixCell
@@ -22,13 +24,16 @@ from cephtui.reports.blocks import (
     Document,
     Facts,
     Items,
+    Side,
     Table,
     Text,
     View,
     Words,
+    columns,
     cut_items,
     document,
     joined_words,
+    plain_text,
     words,
 )
 from cephtui.reports.sheets import sheet_of
@@ -46,7 +51,6 @@ ROOMS: Sequence[Room] = ("wide", "medium", "narrow")
 _STYLES: Mapping[str, Style] = {**OUTCOMES, "ok": "", "waiting": "dim", "running": "strong"}
 _SLOWEST = "▼"
 _KIND_WORDS = {"node": "node", "osd": "OSD"}
-LEGEND = "geometric mean of the runs, their spread (coefficient of variation), how many runs"
 _STEP_NARROW = 20
 """Columns of the terminal for a step where there is little room: it may take several lines."""
 NO_RUNS = "no runs in this session"
@@ -101,20 +105,48 @@ def figure_title(metric: Metric | None) -> str:
 # ---------------------------------------------------------------------------------------------- cells
 
 
-def cell_words(row: MatrixRow, cell: CellSummary | None, room: Room = "wide") -> Words:
-    """``16.7k 3.1 % 3 of 3``, ``9.8k ! running 2 of 3``, ``waiting``; empty where nothing was ordered."""
-    if cell is None:
-        return words()
+def legend(share: str = "bar or shade, where there is room") -> str:
+    """What the parts of a cell are; ``share`` names what shows how near it is to the best of its row."""
+    return f"geometric mean, coefficient of variation, runs; {share}: share of the row's best"
+
+
+@dataclass(frozen=True, slots=True)
+class CellTexts:
+    """A cell in its parts, each of which has a heading of its own; empty where nothing was ordered."""
+
+    figure: Words = Words(())
+    mark: Words = Words(())
+    """That a finding limits the figure."""
+    spread: Words = Words(())
+    runs: Words = Words(())
+    """How many there are, what is wrong with them, and what is slowest."""
+
+    @property
+    def marked_figure(self) -> Words:
+        """The figure with its mark, for a column of its own."""
+        return replace(joined_words((self.figure, self.mark), " "), share=self.figure.share)
+
+
+def row_texts(row: MatrixRow, room: Room = "wide") -> list[CellTexts]:
+    """``16.7k`` ``!`` ``3.1 %`` ``3 of 3``; ``9.8k`` ``running 2 of 3``; ``waiting``: a row, cell by cell."""
+    return [
+        _cell_texts(row, cell, share, room) if cell else CellTexts()
+        for cell, share in zip(row.cells, row.shares, strict=True)
+    ]
+
+
+def _cell_texts(row: MatrixRow, cell: CellSummary, share: float | None, room: Room) -> CellTexts:
     style = _STYLES.get(cell.state, "")
     metric = _metric(row, cell)
-    parts = [words((metric.as_text(cell.estimate.value), style))] if metric and cell.estimate else []
-    if cell.findings:
-        parts.append(words(("!", "limited")))
-    if room != "narrow" and (text := spread_of(cell.estimate)):
-        parts.append(words((text, "dim")))
-    if state := state_text(cell, room):
-        parts.append(words((state, style or "dim")))
-    return joined_words([*parts, *_slowest_marks(cell, room)], " ")
+    value = metric.as_text(cell.estimate.value) if metric and cell.estimate else ""
+    spread, state = spread_of(cell.estimate) if room != "narrow" else "", state_text(cell, room)
+    runs = [words((state, style or "dim"))] if state else []
+    return CellTexts(
+        replace(words((value, style)), share=share) if value else words(),
+        words(("!", "limited")) if cell.findings else words(),
+        words((spread, "dim")) if spread else words(),
+        joined_words([*runs, *_slowest_marks(cell, room)], " "),
+    )
 
 
 def state_text(cell: CellSummary, room: Room = "wide") -> str:
@@ -128,7 +160,7 @@ def state_text(cell: CellSummary, room: Room = "wide") -> str:
         return f"{cell.state} {done}{of_all}{ordered}" if done and ordered else cell.state
     if room != "wide":
         return ""
-    return f"{done}{of_all}{ordered}" if ordered > 1 else f"n={done}" if done > 1 else ""
+    return f"{done}{of_all}{ordered}" if ordered > 1 else str(done) if done > 1 else ""
 
 
 def _slowest_marks(cell: CellSummary, room: Room) -> list[Words]:
@@ -249,7 +281,8 @@ def _metric(row: MatrixRow, cell: CellSummary) -> Metric | None:
 
 def _figure_line(row: MatrixRow, cell: CellSummary) -> Words:
     numbers = f"#{ranges(sorted(run.run for run in cell.runs))}" if cell.runs else ""
-    parts = [state_text(cell) or cell.state, numbers]
+    runs = state_text(cell)
+    parts = [f"{runs} runs" if runs and cell.state == "ok" else runs or cell.state, numbers]
     metric = _metric(row, cell)
     if metric and (estimate := cell.estimate):
         low, high = map(metric.as_text, estimate.interval or (None, None))
@@ -283,7 +316,7 @@ def _document(matrix: Matrix, runs: Sequence[Run], session: str, *, live: bool) 
         Facts(alike, words(" · ".join(filter(None, parts)), style="strong")),
         Text(progress_text(matrix, live=live)),
         matrix_table(matrix),
-        Text(f"cells: {LEGEND}", "dim"),
+        Text(f"cells: {legend()}", "dim"),
         *([Items(tuple(remarked))] if remarked else []),
     )
 
@@ -298,16 +331,30 @@ def matrix_table(matrix: Matrix) -> Table:
 
 
 def _table(matrix: Matrix, room: Room, narrower: tuple[Block, ...]) -> Table:
-    places = [place_text(row) for row in matrix.rows] if room == "wide" else []
-    fixed = ("step", *(["where"] if any(places) else []), *(["figure"] if room == "wide" else []))
+    """A place has its column of figures, whether there are any yet; other columns stand where they say something."""
     step = Column("step", is_whole=room != "narrow", enough=_STEP_NARROW if room == "narrow" else 0)
-    heads = (step, *(Column(title, is_whole=True) for title in (*fixed[1:], *column_titles(matrix))))
-    rows: list[tuple[Cell, ...]] = []
-    for number, (title, row) in enumerate(zip(row_titles(matrix), matrix.rows, strict=True)):
-        where = [places[number]] if any(places) else []
-        figure = [figure_title(row.metric)] if room == "wide" else []
-        rows.append((title, *where, *figure, *(cell_words(row, cell, room) for cell in row.cells)))
-    return Table(heads, tuple(rows), narrower=narrower)
+    columns: list[tuple[Column, Sequence[Cell]]] = [(step, row_titles(matrix))]
+    if room == "wide":
+        columns += _said("where", [place_text(row) for row in matrix.rows])
+        columns += _said("figure", [figure_title(row.metric) for row in matrix.rows])
+    places = zip(*(row_texts(row, room) for row in matrix.rows), strict=True)
+    for title, texts in zip(column_titles(matrix), places, strict=True):
+        if room == "narrow":
+            joined = [joined_words((cell.marked_figure, cell.runs), " ") for cell in texts]
+            columns.append((Column(title, is_whole=True), joined))
+            continue
+        shares = [cell.figure.share if room == "wide" else None for cell in texts]
+        figures = [replace(cell.marked_figure, share=share) for cell, share in zip(texts, shares, strict=True)]
+        columns.append((Column(title, "r", is_whole=True), figures))
+        columns += _said("spread", [cell.spread for cell in texts], "r")
+        columns += _said("runs", [cell.runs for cell in texts])
+    rows = zip(*(cells for _, cells in columns), strict=True)
+    return Table(tuple(column for column, _ in columns), tuple(rows), narrower=narrower)
+
+
+def _said(title: str, cells: Sequence[Cell], side: Side = "l") -> list[tuple[Column, Sequence[Cell]]]:
+    """A column, unless all of it is empty."""
+    return [(Column(title, side, is_whole=True), cells)] if any(map(plain_text, cells)) else []
 
 
 def _list(matrix: Matrix) -> Iterator[Block]:
@@ -316,9 +363,12 @@ def _list(matrix: Matrix) -> Iterator[Block]:
     width = max(map(len, titles), default=0)
     for name, row in zip(row_titles(matrix), matrix.rows, strict=True):
         yield Text(words((name, "strong"), " ", figure_title(row.metric)))
-        cells = zip(titles, row.cells, strict=True)
-        rows = tuple((f"  {title.ljust(width)}", cell_words(row, cell)) for title, cell in cells if cell)
-        yield Table((Column(is_whole=True), Column()), rows)
+        rows = tuple(
+            (f"  {title.ljust(width)}", texts.marked_figure, texts.spread, texts.runs)
+            for title, cell, texts in zip(titles, row.cells, row_texts(row), strict=True)
+            if cell
+        )
+        yield Table(columns(("", "", "", ""), "lrrl", is_whole=True), rows)
 
 
 # ---------------------------------------------------------------------------------------------- as data

@@ -13,7 +13,8 @@ from cephtui.models.rows import NodeRow
 from cephtui.reports.blocks import Block, Cell, Column, Document, Items, Table, Text, View, words
 from cephtui.reports.sheets import Sheet, columns_of, sheet_of
 from cephtui.reports.styles import Style
-from cephtui.reports.words.text import joined, short_version
+from cephtui.reports.words.cutting import joined
+from cephtui.reports.words.text import short_version
 
 _PRESETS_NAMED = 3
 _PARTS = ("environment", "tools", "disks", "nics")

@@ -32,13 +32,13 @@ _ABOUT = Text(
 )
 
 
-def osd_blocks(runs: Mapping[str, Run]) -> tuple[Block, ...]:
+def osd_blocks(runs: Mapping[Cell, Run]) -> tuple[Block, ...]:
     """The OSDs of runs by name, as of ``osds_table``, and what their figures are; nothing where none is known."""
     counted = {name: run for name, run in runs.items() if run.osds}
     return (osds_table(counted), _ABOUT) if counted else ()
 
 
-def osds_table(runs: Mapping[str, Run]) -> Table:
+def osds_table(runs: Mapping[Cell, Run]) -> Table:
     """The OSDs of each run, by the name of the run, empty for the only one; those that a finding names strong."""
     rows: list[tuple[Cell, ...]] = []
     strong = set[int]()

@@ -34,6 +34,7 @@ from cephtui.reports.views.latency import latency_blocks
 from cephtui.reports.views.osds import osd_blocks
 from cephtui.reports.views.runs import mark_words, runs_blocks, runs_sheet, title_of_runs
 from cephtui.reports.views.stages import stage_blocks
+from cephtui.reports.words.cutting import cut, joined
 from cephtui.reports.words.facts import before_the_run, facts, head_line, osds, pool_facts, space_used, start_of
 from cephtui.reports.words.machine import busy_text
 from cephtui.reports.words.run import ceiling_lines, client_facts, reported_text
@@ -42,9 +43,7 @@ from cephtui.reports.words.text import (
     IN_TABLE,
     began,
     conditions,
-    cut,
     imported,
-    joined,
     latency_word,
     link_figures,
     live_columns,
@@ -293,7 +292,7 @@ def saved_run_view(directory: Path, number: int) -> View:
 
     def samples() -> Iterator[Model | Sample]:
         yield from store.read_samples(directory, number)
-        for model in store.STATE_FILES:
+        for model in store.state_files():
             yield from store.read_states(directory, number, model)
         yield from marks
 

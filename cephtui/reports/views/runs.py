@@ -35,16 +35,15 @@ from cephtui.reports.blocks import (
     words,
 )
 from cephtui.reports.sheets import Sheet, iso_time
-from cephtui.reports.styles import OUTCOMES
 from cephtui.reports.views.jobs import compared_jobs
+from cephtui.reports.words.cutting import cut
 from cephtui.reports.words.diagnosis import hint_lines
 from cephtui.reports.words.facts import facts, head_line, ranges, tool_version
-from cephtui.reports.words.quality import finding_line, first_of_each, is_marked, outcome_word
+from cephtui.reports.words.quality import finding_line, first_of_each, is_marked, outcome_style, outcome_word
 from cephtui.reports.words.text import (
     IN_TABLE,
     conditions,
     counted,
-    cut,
     details_command,
     margin_of,
     moment,
@@ -226,8 +225,7 @@ def mark_words(mark: Mark) -> Words:
 
 def outcome_cell(run: Run) -> Words:
     """How it ended, and whether its figures can be believed."""
-    is_limited = run.outcome == "ok" and is_marked(run)
-    return words(outcome_word(run), style="limited" if is_limited else OUTCOMES.get(run.outcome or "", ""))
+    return words(outcome_word(run), style=outcome_style(run))
 
 
 def _results(row: PointSummary, metrics: Sequence[Metric], *, is_looked_at: bool) -> Iterator[list[str]]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from cephtui.models.rows import SessionRow
+from cephtui.models.session_row import SessionRow
 from cephtui.reports.blocks import Block, Column, Document, Items, Table, Text, View, words
 from cephtui.reports.sheets import sheet_of
+from cephtui.reports.words.cutting import joined
 from cephtui.reports.words.session_words import best, date_beside_name, is_empty, outcome_counts, target, whose
-from cephtui.reports.words.text import joined
 from cephtui.sessions.names import NO_SESSIONS
 
 _SPARED = ("target", "created", "runs", "presets", "best bandwidth", "cluster")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from cephtui import units
 from cephtui.analysis.runs.stages import is_capped
 from cephtui.models import Finding, Run, Stages
-from cephtui.reports.blocks import Block, Cell, Column, Table, Text, words
+from cephtui.reports.blocks import Block, Cell, Column, Table, Text, naming_runs, plain_text, words
 from cephtui.reports.words.stages import LAST_STAGE, commits_text, counted_text, named_stages, round_trips_text
 
 _ABOUT = Text(
@@ -19,7 +19,7 @@ _ABOUT = Text(
 )
 
 
-def stage_blocks(runs: Mapping[str, Run]) -> tuple[Block, ...]:
+def stage_blocks(runs: Mapping[Cell, Run]) -> tuple[Block, ...]:
     """The stages of runs by name, empty for the only one; nothing where none are known."""
     rows = [
         (name, flow, *_cells(stages, flow, run.findings))
@@ -30,7 +30,9 @@ def stage_blocks(runs: Mapping[str, Run]) -> tuple[Block, ...]:
         return ()
     flows = {flow for run in runs.values() for flow in run.stages}
     inside = (
-        Text(commits_text(run.commits, name)) for name, run in runs.items() if run.commits and "write" in run.stages
+        Text(naming_runs(commits_text(run.commits, plain_text(name))))
+        for name, run in runs.items()
+        if run.commits and "write" in run.stages
     )
     trips = round_trips_text(run for run in runs.values() if run.stages)
     return Table(_heads(flows), tuple(rows)).filled, _ABOUT, *inside, *([Text(trips)] if trips else [])

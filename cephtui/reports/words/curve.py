@@ -24,18 +24,20 @@ def knee_lines(knee: Knee, axis: Axis, metric: Metric = IOPS) -> list[str]:
     return [_sentence(knee, axis, metric), *_notes(knee, axis)]
 
 
-def peak_line(knee: Knee, axis: Axis, metric: Metric = IOPS) -> str:
-    """``peak 33.7k IOPS at depth 64 (1.90 ms); 87 % of it at depth 16 (0.50 ms)``: where most of it is to be had."""
+def peak_line(knee: Knee, axis: Axis, metric: Metric = IOPS, flow: str = "") -> str:
+    """``peak 33.7k write IOPS at depth 64; 87 % of it at depth 16 (0.50 ms)``: where most of it is to be had.
+
+    The ``flow`` is that of all I/Os; empty where there are several.
+    """
     best = max(knee.points, key=lambda point: point.rate)
     enough = next(point for point in knee.points if point.rate >= OF_PEAK * best.rate)
-    peak = f"peak {rate_text(knee, best.rate, metric)} at {_point_text(best, axis)}"
+    rate, of_flow = rate_text(knee, best.rate, metric), f" {flow}" if flow else ""
+    what = rate.replace(" IOPS", f"{of_flow} IOPS") if rate.endswith(" IOPS") else f"{of_flow} {rate}".strip()
+    peak = f"peak {what} at {axis.title} {best.label}"
     if enough is best:
-        return peak
-    return f"{peak}; {100 * enough.rate / best.rate:.0f} % of it at {_point_text(enough, axis)}"
-
-
-def _point_text(point: LoadPoint, axis: Axis) -> str:
-    return f"{axis.title} {point.label} ({units.latency(point.latency)})"
+        return f"{peak} ({units.latency(best.latency)})"
+    share = f"{100 * enough.rate / best.rate:.0f} % of it"
+    return f"{peak}; {share} at {axis.title} {enough.label} ({units.latency(enough.latency)})"
 
 
 def rate_text(knee: Knee, rate: float, metric: Metric = IOPS) -> str:

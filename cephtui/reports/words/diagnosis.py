@@ -174,6 +174,13 @@ def cost_text(cost: Cost | None) -> str:
     return f"{most}{units.latency(cost.seconds)} of the {of} ({100 * cost.share:.0f} %)"
 
 
+def cost_in_short(cost: Cost | None) -> str:
+    """``2.91 ms (69 %)``: without what it is of."""
+    if cost is None:
+        return "not known"
+    return f"{'' if cost.is_measured else 'at most '}{units.latency(cost.seconds)} ({100 * cost.share:.0f} %)"
+
+
 def evidence_lines(evidence: Iterable[Evidence]) -> list[str]:
     """Each text once, with the runs that have it."""
     runs_by_text: dict[str, list[Run]] = {}

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from cephtui import units
 from cephtui.analysis.verdicts.expectation import SECOND_REACHES
-from cephtui.models.expectation import Expected
+from cephtui.models.expectation import Expected, Kept
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import JUDGED_RUNS, Answer
 from cephtui.reports.styles import Style
 from cephtui.reports.words.facts import run_names
 from cephtui.reports.words.verdict import left_out_lines
 
+_WORDS: Mapping[Kept, str] = {"NO VERDICT": "INCONCLUSIVE"}
+"""Of what is said otherwise than it is kept."""
 STYLES: Mapping[str, Style] = {"PASS": "good", "NOT CAPPED": "open", "FAIL": "bad"}
 """By the word; the others are open."""
 SECONDS = f"seconds >= {100 * SECOND_REACHES:g} %"
@@ -53,14 +55,19 @@ def runs_of(expected: Expected) -> tuple[str, ...]:
     return expected.runs or tuple(left_out.run for left_out in expected.left_out)
 
 
+def word_text(word: Kept) -> str:
+    """``PASS``, ``INCONCLUSIVE``."""
+    return _WORDS.get(word, word)
+
+
 def given_text(expected: Expected) -> str:
     """``, given as FAIL before``: where another word was given for the same runs; empty else."""
-    return f", given as {expected.given} before" if expected.given else ""
+    return f", given as {word_text(expected.given)} before" if expected.given else ""
 
 
 def _line(expected: Expected, name: str) -> str:
     """``PASS write-iops: write 8,006 IOPS, expected 8,000 IOPS, 100 % of seconds >= 90 %``."""
-    where = f"{expected.word} {name}: "
+    where = f"{word_text(expected.word)} {name}: "
     verb = "promised" if expected.of_volume else "expected"
     promise = f"{verb} {figure_text(expected, expected.promised)}"
     if expected.measured is None:

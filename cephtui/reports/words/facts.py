@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from cephtui import units
 from cephtui.analysis.runs.batches import node_names
 from cephtui.config import LOCAL
-from cephtui.models import ClusterEnvironment, Run
-from cephtui.reports.words.text import cut, imported, joined, short_version
+from cephtui.reports.words.cutting import cut, joined
+from cephtui.reports.words.text import imported, short_version
 from cephtui.tools import TOOLS
+
+if TYPE_CHECKING:
+    from cephtui.models import ClusterEnvironment, Run
 
 _NODES_NAMED = 4
 """More nodes are only counted in a line."""

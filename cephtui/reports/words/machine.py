@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cephtui import units
 from cephtui.models import MachineUse
-from cephtui.reports.words.text import joined
+from cephtui.reports.words.cutting import joined
 
 _LEAST_RATIO = 0.005
 """A smaller share is not told: it would be 0 or 1 %."""

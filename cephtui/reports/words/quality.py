@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from cephtui.models import Finding, Run
-from cephtui.models.findings import Level, finding_kind
-from cephtui.models.findings.kind import LATENCIES
 from cephtui.models.metrics import BY_NAME
-from cephtui.models.run import Validity
 from cephtui.printable import listed
+from cephtui.reports.styles import OUTCOMES, Style
+
+if TYPE_CHECKING:
+    from cephtui.models import Finding, Run
+    from cephtui.models.findings import Level
+    from cephtui.models.run import Validity
 
 LEVELS: Mapping[Level, str] = {"note": "note", "limits": "questionable", "invalidates": "not counted"}
 """What a finding of a level makes of a run."""
@@ -19,8 +22,6 @@ QUALITY: Mapping[Validity, str] = {
     "INVALID": LEVELS["invalidates"],
 }
 _SHORT: Mapping[Validity, str] = {"VALID": "ok", "SUSPECT": LEVELS["limits"], "INVALID": LEVELS["invalidates"]}
-_NO_TITLES = {**dict.fromkeys(LATENCIES, "latency"), "seconds": "the sums by second"}
-"""Figures that have another name here than in tables."""
 
 
 def outcome_word(run: Run) -> str:
@@ -35,6 +36,11 @@ def is_marked(run: Run) -> bool:
     return any(finding.level != "note" for finding in run.findings)
 
 
+def outcome_style(run: Run) -> Style:
+    """The style of the outcome's word: one that ended well is ``limited`` where a finding limits its figures."""
+    return "limited" if run.outcome == "ok" and is_marked(run) else OUTCOMES.get(run.outcome or "", "")
+
+
 def limited_figures(level: Level, figures: tuple[str, ...] | None) -> str:
     """``all figures``, ``latency``; empty for a note."""
     return "" if level == "note" else "all figures" if figures is None else _titles(figures)
@@ -42,15 +48,40 @@ def limited_figures(level: Level, figures: tuple[str, ...] | None) -> str:
 
 def _titles(figures: Iterable[str]) -> str:
     """``IOPS, bandwidth``: each name once, however many latencies there are."""
-    return listed([*dict.fromkeys(_NO_TITLES.get(figure) or BY_NAME[figure].title for figure in figures)])
+    from cephtui.models.findings.kind import LATENCIES
+
+    names = {**dict.fromkeys(LATENCIES, "latency"), "seconds": "the sums by second"}
+    return listed([*dict.fromkeys(names.get(figure) or BY_NAME[figure].title for figure in figures)])
 
 
 def effect_of(finding: Finding) -> str:
     """The effect of a finding on a run: ``questionable (counted)``, ``latency questionable``."""
+    from cephtui.models.findings import finding_kind
+
     kind = finding_kind(finding.code)
     if kind.level != "limits":
         return LEVELS[kind.level]
     return QUALITY["SUSPECT"] if kind.figures is None else f"{_titles(kind.figures)} {LEVELS['limits']}"
+
+
+def summed_findings(findings: Iterable[tuple[Run, Finding]], of: int) -> dict[str, list[Run]]:
+    """Findings of a kind by their texts, with the runs that have them: ``stalls of 3 to 8 s on lab1 in 2 of 3 runs``.
+
+    Of several runs that have it in different words one text stands for all, out of so many runs.
+    """
+    from cephtui.models.findings import finding_kind
+
+    runs_by_text: dict[str, list[Run]] = {}
+    every = [*findings]
+    for run, finding in every:
+        runs_by_text.setdefault(finding.text, []).append(run)
+    runs = list({(run.session, run.run): run for run, _ in every}.values())
+    if len(runs_by_text) == 1 or len(runs) == 1:
+        return runs_by_text
+    summed = finding_kind(every[0][1].code).summed
+    if summed and (text := summed([finding.values for _, finding in every])):
+        return {f"{text} in {len(runs)} of {of} runs": runs}
+    return {f"{every[0][1].text}; {len(runs_by_text) - 1} more like it": runs}
 
 
 def finding_line(finding: Finding, where: str = "") -> str:

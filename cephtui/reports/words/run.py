@@ -11,10 +11,10 @@ from cephtui.analysis.runs.facts import load_of, threads_not_counted
 from cephtui.models import Ceiling, DiskUse, LatencyShare, NodeResult, Run, Total
 from cephtui.models.ceilings import LIMITED, NEAR, Limit
 from cephtui.models.metrics import BY_NAME
+from cephtui.reports.words.cutting import cut, joined
 from cephtui.reports.words.machine import machine_text
-from cephtui.reports.words.text import cut, joined
 
-_UNKNOWN = "none known"
+_UNKNOWN = "limit unknown"
 _ONE_IN_FLIGHT = "with one I/O in flight on each node the next I/O begins when the one before it has ended"
 _WITH_FLUSHES = "with one I/O in flight on each node each I/O and each flush waits for the one before it"
 
@@ -44,10 +44,10 @@ def _none_known(not_known: Sequence[Limit], measurable: Container[Limit]) -> str
     unmeasured = [limit for limit in not_known if limit in measurable]
     parts = [_UNKNOWN]
     if unmeasured:
-        parts.append(f"{', '.join(unmeasured)}: not measured before the run, see cephtui ceilings")
+        parts.append(f"Not measured before the run: {', '.join(unmeasured)} (cephtui ceilings measures them)")
     if "depth" in not_known:
-        parts.append("depth: first measure the same with one I/O in flight in this session")
-    return "; ".join(parts)
+        parts.append("Run the same preset at depth 1 in this session to learn the latency limit")
+    return ". ".join(parts)
 
 
 def _conclusion(nearest: Ceiling, not_known: Sequence[str], links: Iterable[str]) -> str:

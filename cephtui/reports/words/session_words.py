@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from cephtui import units
-from cephtui.models.rows import SessionRow
+from cephtui.models.session_row import SessionRow
 from cephtui.reports.words.quality import LEVELS
 from cephtui.sessions.demo import is_packaged
 

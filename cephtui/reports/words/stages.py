@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from cephtui import units
 from cephtui.models import Commits, MachineUse, Run, Stages
 from cephtui.models.verdict import StageChange
-from cephtui.reports.words.text import joined
+from cephtui.reports.words.cutting import joined
 
 _LEAST = 0.02
 """Stages of a smaller share are joined."""

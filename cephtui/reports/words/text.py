@@ -8,15 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from datetime import date, datetime
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from cephtui import units
-from cephtui.analysis.runs.batches import flow_names, under_heading
-from cephtui.models import ClusterSample, Interval, Mark, Node, Phase, Run, Step, Total
+from cephtui import models, units
 from cephtui.models.metrics import BIT_RATE, BY_NAME, COMMIT, FLUSH, LIVE, RETRANSMITS, RTT, Metric
 from cephtui.presets import choice_text
+from cephtui.reports.words.cutting import cut, joined, shorter
 from cephtui.reports.words.quality import finding_line, first_of_each
 from cephtui.tools import TOOLS
 from cephtui.tools.tool import Tool
@@ -24,16 +24,12 @@ from cephtui.tools.tool import Tool
 if TYPE_CHECKING:
     from cephtui.analysis.runs.batches import Batch, Estimate, PointSummary
     from cephtui.analysis.views.live import BatchProgress, LiveRun
-    from cephtui.models.rows import SuiteRow
+    from cephtui.models import ClusterSample, Interval, Mark, Node, Phase, Run, Step, Total
     from cephtui.nodes.state import NodeState
 
 IN_TABLE = (*LIVE, BY_NAME["latency_p999_seconds"])
 """The figures of a run in a table of runs."""
 PHASES: Mapping[Phase, str] = {"prepare": "prefilling", "ramp": "ramp-up", "run": "running"}
-_LISTED_MOST = 100
-"""Lines of one kind, such as nodes or findings, that are shown; a line says how many more there are."""
-_CELL_MOST = 2000
-"""Characters of a text in a table."""
 _KNOWN_SECONDS = 1e-4
 """When a node began is what the console's clock says, less half a round trip: no smaller difference is known."""
 _ENVIRONMENT = re.compile(r"^(.*? )?env (?:CEPH_\S+=\S+ |'CEPH_[^']*' )+")
@@ -42,14 +38,6 @@ _NODES_NAMED = 4
 """More nodes in the same state are only counted."""
 _DIRECTIONS = {"write": "to", "read": "from"}
 """Between the ends of a link; else both directions are measured."""
-T = TypeVar("T")
-
-
-def cut(items: Iterable[T], what: str) -> tuple[list[T], str]:
-    """The first items, and a text with the number of the rest; empty where these are all."""
-    every = list(items)
-    rest = len(every) - _LISTED_MOST
-    return (every[:_LISTED_MOST], f"... and {rest:,} more {what}") if rest > 0 else (every, "")
 
 
 def phase_words(state: LiveRun, phase: Phase) -> str:
@@ -73,12 +61,6 @@ def node_words(state: LiveRun) -> dict[str, tuple[str, bool]]:
     return {**dict.fromkeys(late, ("no data", False)), **ended_early}
 
 
-def joined(texts: Iterable[str], what: str) -> str:
-    """Texts on one line, with commas between them."""
-    shown, more = cut(texts, what)
-    return ", ".join(shown) + (f" {more}" if more else "")
-
-
 def written(tool: str, metrics: Iterable[Metric], flow: str = "") -> list[Metric]:
     """Figures as those of a tool are written: the bandwidth of a network link in bits, latencies by their own word."""
     measures_network, word = tool in TOOLS and TOOLS[tool].measures_network, latency_word([tool], [flow])
@@ -95,11 +77,6 @@ def link_figures(flow: Interval | Total | None) -> str:
     """``retransmits 12, rtt 0.41 ms``; empty where it is not of a network link."""
     figures = [f"{metric.title} {metric.text_of(flow)}" for metric in (RETRANSMITS, RTT) if metric.of(flow) is not None]
     return ", ".join(figures)
-
-
-def shorter(text: str) -> str:
-    """At most 2,000 characters of a text."""
-    return text if len(text) <= _CELL_MOST else f"{text[:_CELL_MOST]} ..."
 
 
 def conditions(step: Step | Run, said_elsewhere: Iterable[str] = ()) -> str:
@@ -129,7 +106,7 @@ def unusual_options(step: Step | Run, said_elsewhere: Iterable[str] = ()) -> str
     """
     if step.tool not in TOOLS:
         return ""
-    other = step.other_options if isinstance(step, Run) else {}
+    other = step.other_options if isinstance(step, models.Run) else {}
     options = {**TOOLS[step.tool].unusual(step.options, step.edited), **other}
     return " ".join(f"{name}={choice_text(value)}" for name, value in options.items() if name not in said_elsewhere)
 
@@ -156,11 +133,21 @@ def link_ends(step: Step | Run) -> str:
 
 def short_conditions(run: Step | Run) -> str:
     """The options for a column: ``4k randwrite qd64 j8 60 s fsync=1 on 8.00 GiB``."""
+    return " ".join(_short_parts(run)) or conditions(run)
+
+
+def condition_parts(run: Step | Run) -> tuple[str, ...]:
+    """The parts of its short conditions, of which other runs may have some."""
+    return _short_parts(run) or tuple(conditions(run).split(", "))
+
+
+def _short_parts(run: Step | Run) -> tuple[str, ...]:
+    """Empty where it has no blocks."""
     from cephtui.analysis.runs.facts import load_of, working_set
 
     load = load_of(run)
     if load is None or not load.block_bytes:
-        return conditions(run)
+        return ()
     nbytes = working_set(run)
     parts = (
         units.short_size(load.block_bytes),
@@ -168,14 +155,16 @@ def short_conditions(run: Step | Run) -> str:
         f"qd{load.depth}" if load.depth else "",
         f"j{load.jobs}" if load.jobs > 1 else "",
         "" if load.seconds is None else units.duration(load.seconds),
-        unusual_options(run),
+        *unusual_options(run).split(" "),
         f"on {units.size(nbytes)}" if nbytes else "",
     )
-    return " ".join(part for part in parts if part)
+    return tuple(part for part in parts if part)
 
 
 def imported(run: Run) -> str:
     """``imported from rook.txt:12, under "1 OSD"``; empty for a run that cephtui has measured."""
+    from cephtui.analysis.runs.batches import under_heading
+
     return (
         ", ".join(filter(None, [f"imported from {run.imported_from}", under_heading(run)])) if run.imported_from else ""
     )
@@ -196,6 +185,8 @@ def titles_of(metrics: Sequence[Metric], runs: Collection[Run], *, short: bool =
 
     If they are ``short``, only the first latency says which one it is: ``lat mean``, ``p99``.
     """
+    from cephtui.analysis.runs.batches import flow_names
+
     titles = [title_of(metric, tools_of(runs), flow_names(runs)) for metric in metrics]
     if not short:
         return titles
@@ -262,13 +253,6 @@ def sweep(batch: Batch) -> str:
     return f"{' '.join(values)} ({len(batch.runs)} runs)" if values else ""
 
 
-def size_of(row: SuiteRow) -> str:
-    """``3 steps, 9 runs, about 5 min``."""
-    on_node = " a node" if any(step.each for step in row.steps) else ""
-    steps = f"{len(row.steps)} step{'s' * (len(row.steps) > 1)}"
-    return f"{steps}, {row.runs} run{'s' * (row.runs > 1)}, about {units.duration(row.duration_seconds)}{on_node}"
-
-
 def counted(summary: PointSummary) -> str:
     """How many runs a summary is of: ``n=3``; ``n=2 of 3`` where one did not end well."""
     n, ended = len(summary.counted), summary.ended
@@ -313,6 +297,18 @@ def time_left(progress: BatchProgress) -> str:
         bound = "" if progress.bound == "about" else f"{progress.bound} "
         parts.append(f"{bound}{units.duration(progress.seconds_left)} left")
     return ", ".join(parts)
+
+
+def clock(at: datetime, today: date | None, *, seconds: bool = False) -> str:
+    """A moment by the clock here: ``18:03``, with its date where that is not ``today``: ``11-21 18:03``."""
+    here = at.astimezone()
+    day = "" if here.date() == today else "%m-%d " if today is None or here.year == today.year else "%Y-%m-%d "
+    return here.strftime(f"{day}%H:%M{':%S' * seconds}")
+
+
+def started(run: Run, today: date | None) -> str:
+    """When a run began, as ``clock`` says it; a dash where that is not known."""
+    return clock(run.started_at, today) if run.is_dated else units.DASH
 
 
 def moment(mark: Mark, *, dated: bool = True) -> str:

@@ -6,6 +6,7 @@ It is unpacked at its first use into the user's cache, where it stays, and is ne
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -21,8 +22,8 @@ ARCHIVE = Path(__file__).parent / "session.tar.xz"
 ROW = Path(__file__).parent / "row.json"
 """The demo's line of the listing, without its path: made with the archive, so that listing unpacks nothing."""
 SESSION = "demo"
-STAR = 14
-"""The number of the run that is played first: small writes on three nodes, and an OSD that stops for some seconds."""
+STAR = 8
+"""The number of a run of small writes on three nodes, in which an OSD stops for some seconds."""
 _PREFIX, _DIGEST_DIGITS = "packaged-", 16
 
 
@@ -53,13 +54,17 @@ def unpack(folder: Path) -> Path:
 
 
 def extract(path: Path, folder: Path) -> None:
-    """Extract an archive of sessions below a folder; raises OSError."""
+    """Extract an archive of sessions below a folder; raises OSError, also for one that is cut off or damaged."""
+    import lzma
     import tarfile
 
-    with tarfile.open(path) as archive:
-        # Python 3.11.2, as in Proxmox VE 8, has no filters; from 3.12 on it warns where none is chosen.
-        archive.extraction_filter = getattr(tarfile, "data_filter", None)
-        archive.extractall(folder)
+    try:
+        with tarfile.open(path) as archive:
+            # Python 3.11.2, as in Proxmox VE 8, has no filters; from 3.12 on it warns where none is chosen.
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)
+            archive.extractall(folder)
+    except (EOFError, tarfile.TarError, lzma.LZMAError) as error:
+        raise OSError(errno.EIO, f"{path.name} is damaged: {error}") from None
 
 
 def _is_there(session: Path) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from cephtui.models import Finding, Kind, Place
-from cephtui.models.findings.client import ONE_STREAM
-from cephtui.models.findings.data import RANDOM_DATA, ZEROS
 from cephtui.tools.base import OptionError, Parser
-from cephtui.tools.filling import COPY_ARGV, PROGRESS, CopyParser, FilledWorkload
+from cephtui.tools.filling import COPY_ARGV, PROGRESS, FilledWorkload
+
+if TYPE_CHECKING:
+    from cephtui.models import Finding, Kind, Place
 
 _ZERO = "/dev/zero"
 _OSD = "an OSD is measured with --target osd:N"
@@ -43,6 +43,8 @@ class DdWorkload(FilledWorkload):
         return (*COPY_ARGV, f"if={place.path}", "of=/dev/null", *blocks, *direct, PROGRESS)
 
     def parser(self, *, ramp: bool, seconds: float | None) -> Parser:
+        from cephtui.tools.copied import CopyParser
+
         findings = tuple(self._findings())
         return CopyParser(writes=self.writes(), block_bytes=self.block_bytes(), findings=findings)
 
@@ -63,6 +65,9 @@ class DdWorkload(FilledWorkload):
 
     def _findings(self) -> Iterator[Finding]:
         """Findings that limit dd's figures."""
+        from cephtui.models.findings.client import ONE_STREAM
+        from cephtui.models.findings.data import RANDOM_DATA, ZEROS
+
         yield ONE_STREAM.found()
         if self.writes() and self._source == _ZERO:
             yield ZEROS.found()

@@ -1,7 +1,5 @@
 """dd: which options a preset may set. Files and counts are cephtui's to decide, so few are dd's own."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -33,7 +31,7 @@ class DdOptions(ToolOptions):
 
     refused = (
         (r"of|seek|skip|count|(i|o)?seek", "the target and size decide it (--target, size=1G)"),
-        (r"iflag|oflag", "use direct=true or direct=false"),
+        (r"iflag|oflag", "use direct=yes or direct=no"),
         (
             r"conv",
             "cephtui writes into a file of its own (notrunc), and counts the time until it is on the disk (fsync)",

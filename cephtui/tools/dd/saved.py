@@ -10,9 +10,9 @@ from cephtui.models import OptionValue
 from cephtui.models.findings.data import PAGE_CACHE
 from cephtui.tools.base import OptionError, Parser
 from cephtui.tools.commands import CommandLine, begun_by, command_lines, span_of
+from cephtui.tools.copied import CopyParser, has_copied
 from cephtui.tools.dd.command import DdWorkload
 from cephtui.tools.dd.options import DdOptions
-from cephtui.tools.filling import CopyParser, has_copied
 from cephtui.tools.logs import FoundRun, Log, LogLine, without_output
 from cephtui.tools.signs import Sign
 from cephtui.units import parse_size, short_size

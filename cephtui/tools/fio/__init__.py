@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from cephtui.models import OptionValue
 from cephtui.tools.fio.command import FioWorkload
 from cephtui.tools.fio.options import DEFAULTS, FLAGS, FioOptions
 from cephtui.tools.tool import Tool
+
+if TYPE_CHECKING:
+    from cephtui.models import OptionValue
 
 _CUT = re.compile(r"[#;\x7f]| $")
 """Where fio ends an option's value without a word, and would then write to the file of the shorter name."""

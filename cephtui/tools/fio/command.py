@@ -6,13 +6,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from cephtui.models import Kind, OptionValue, Place, RbdPlace
+from cephtui import models
 from cephtui.tools.base import OptionError, Parser, Workload
 from cephtui.tools.fio.options import FLAGS, OTHER_THREADS, WAITING_ENGINES, smaller_data
 from cephtui.tools.load import Load, Rate, SmallerData
 from cephtui.units import duration, parse_size, short_size
+
+if TYPE_CHECKING:
+    from cephtui.models import Kind, OptionValue, Place
 
 
 def _argument(option: str, value: OptionValue) -> str | None:
@@ -30,7 +33,7 @@ def _text_of(value: OptionValue) -> str:
 
 def _command(name: str, options: Mapping[str, OptionValue], place: Place, sizes: Sequence[int] = ()) -> tuple[str, ...]:
     """One job, or one section for each image; what stands before the first ``name`` holds for all of them."""
-    if not isinstance(place, RbdPlace):
+    if not isinstance(place, models.RbdPlace):
         # a colon would separate two file names
         where: dict[str, OptionValue] = {"filename": place.path.replace(":", r"\:")}
         return ("fio", f"--name={name}", *_arguments({**where, **options}), *_LIVE)
@@ -89,7 +92,7 @@ class FioWorkload(Workload):
         """Each job has its own region of the target, or its own image."""
         size = short_size(size_bytes)
         chosen: dict[str, OptionValue] = {**{k: v for k, v in self.options.items() if k != "size"}, "size": size}
-        if isinstance(place, RbdPlace):
+        if isinstance(place, models.RbdPlace):
             del chosen["numjobs"]
         elif int(self.options["numjobs"]) > 1:
             chosen["offset_increment"] = size

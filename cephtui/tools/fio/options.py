@@ -4,8 +4,6 @@ They keep fio's own names and spelling (fio 3.33 HOWTO, "Job parameters"). What 
 a command line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, Self
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cephtui.models import Place
 from cephtui.tools.base import OptionError, Parser, Workload
 from cephtui.tools.gosbench.options import WEIGHTS
 from cephtui.tools.gosbench.script import script_argv
 from cephtui.tools.load import Load
 from cephtui.units import duration, parse_size, short_size
 from cephtui.units import size as size_text
+
+if TYPE_CHECKING:
+    from cephtui.models import Place
 
 TEST = "cephtui"
 """The name of the test in gosbench's metrics."""

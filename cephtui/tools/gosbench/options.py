@@ -4,8 +4,6 @@
 sizes carry their unit.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator

@@ -1,7 +1,5 @@
 """hsbench: which options a preset may set, by words for its one-letter options."""
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from cephtui.models import Place
-from cephtui.tools.base import Parser
+from typing import TYPE_CHECKING
+
 from cephtui.tools.filling import FilledWorkload
 from cephtui.tools.load import Load, Rate
 from cephtui.units import duration
+
+if TYPE_CHECKING:
+    from cephtui.models import Place
+    from cephtui.tools.base import Parser
 
 
 class IopingWorkload(FilledWorkload):

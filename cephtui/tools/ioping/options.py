@@ -1,7 +1,5 @@
 """ioping: which options a preset may set, by ioping's own long names; ``runtime`` is its ``work-time``."""
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator

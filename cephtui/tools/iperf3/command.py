@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from cephtui.models import Node, Place
 from cephtui.tools.base import Companion, OptionError, Parser, Workload
 from cephtui.tools.load import Load
 from cephtui.units import duration
+
+if TYPE_CHECKING:
+    from cephtui.models import Node, Place
 
 _STREAMS_JSON = (3, 17)
 """The first version that prints JSON while it runs."""

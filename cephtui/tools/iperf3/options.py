@@ -4,8 +4,6 @@ They keep iperf3's own long names (man iperf3), but for ``runtime``, which is it
 its ``reverse``, ``both`` its ``bidir``. ``network`` decides which address of the target is used.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator

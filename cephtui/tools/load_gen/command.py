@@ -6,11 +6,15 @@ by itself, and leaves them when it is ended.
 
 from __future__ import annotations
 
-from cephtui.models import Place
+from typing import TYPE_CHECKING
+
 from cephtui.tools.base import OptionError, Parser, Workload
 from cephtui.tools.load import Load, Rate
 from cephtui.units import bandwidth, duration, parse_size
 from cephtui.units import size as size_text
+
+if TYPE_CHECKING:
+    from cephtui.models import Place
 
 _OBJECTS = 50
 """Objects by default, where there is room for them."""

@@ -1,7 +1,5 @@
 """rados load-gen: which options a preset may set, by rados's own long names; ``runtime`` is its ``run-length``."""
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from cephtui.models import Place
 from cephtui.paths import packaged_text
 from cephtui.tools.base import Parser, Workload
 from cephtui.tools.load import Load
 from cephtui.units import duration
+
+if TYPE_CHECKING:
+    from cephtui.models import Place
 
 PORTION_MOST = 256 << 20
 """Bytes that an OSD is asked to write at once, at most."""

@@ -1,7 +1,5 @@
 """``ceph tell osd.N bench``: which options a preset may set. What it writes at once is cephtui's to decide."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from pydantic import Field, model_validator

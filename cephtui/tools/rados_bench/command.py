@@ -8,12 +8,15 @@ All objects of a step are in a RADOS namespace of its own: ``rados cleanup`` can
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from cephtui.ceph.objects import rados
-from cephtui.models import Kind, Place
 from cephtui.tools.base import OptionError, Parser, Workload
 from cephtui.tools.load import Load, Sizing
 from cephtui.units import duration, parse_size, short_size
+
+if TYPE_CHECKING:
+    from cephtui.models import Kind, Place
 
 RUN_NAME = "cephtui"
 """The object with the number and size of the others; a namespace has one run's only."""

@@ -4,8 +4,6 @@ They keep rados's own long names (``rados --help``, "BENCH OPTIONS" and "GLOBAL 
 and ``--object-size`` is ``-O``). What is not in ``RadosBenchOptions`` cannot reach a command line.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from cephtui.models import Kind, Place
 from cephtui.tools.base import OptionError, Parser, Workload
 from cephtui.tools.load import Load
 from cephtui.units import duration, parse_size, short_size
+
+if TYPE_CHECKING:
+    from cephtui.models import Kind, Place
 
 OPERATIONS_MOST = 2_000_000_000
 """rbd prints them as an int."""

@@ -1,7 +1,5 @@
 """rbd bench: which options a preset may set, by rbd's own long names; ``runtime`` and ``size`` are cephtui's."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator

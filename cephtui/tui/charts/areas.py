@@ -21,19 +21,19 @@ class Area:
 
     bottom: Sequence[int]
     top: Sequence[int]
-    styles: Sequence[tuple[StyleType, StyleType]]
-    """From the bottom of the chart to its top: within the ramp, and behind it."""
+    styles: Sequence[StyleType]
+    """From the bottom of the chart to its top."""
     symbol: str
     lines: tuple[int, ...] = ()
     """Numbers of the lines at its edges: no hole is left between them and the area."""
-    grounds: Sequence[tuple[StyleType, StyleType]] = (("", ""),)
+    grounds: Sequence[StyleType] = ("",)
     """Like ``styles``, where a line is in front."""
     name: str = ""
     """Written into each part of it that is wide enough."""
 
 
-def at_height(styles: Sequence[tuple[StyleType, StyleType]], height: float) -> tuple[StyleType, StyleType]:
-    """Those of an area at a height between 0, the bottom of the chart, and 1."""
+def at_height(styles: Sequence[StyleType], height: float) -> StyleType:
+    """That of an area at a height between 0, the bottom of the chart, and 1."""
     return styles[min(len(styles) - 1, int(height * len(styles)))]
 
 

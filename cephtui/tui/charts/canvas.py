@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import field
+from itertools import product
 
 from rich.cells import cell_len
 from rich.style import StyleType
@@ -129,9 +130,12 @@ class Canvas:
             around = [(row, column - len(label) // 2 + shift) for row in (at - 1, at + 1) for shift in (0, 1, -1)]
             any(self._rows[row].put(begin, label, style) for row, begin in (*around, *beside) if 0 <= row < rows)
 
-    def put_ramp(self, end: int, label: str, style: StyleType) -> None:
-        """Write the name of the ramp before its end."""
-        any(row.write(end - len(label) - 1, label, style) for row in self._rows)
+    def put_ramp(self, end: int, labels: Sequence[str], style: StyleType) -> None:
+        """Write the first name of the ramp that has room before its end."""
+        for label, row in product(labels, self._rows):
+            if row.write(begin := end - len(label) - 2, f" {label} ", style):
+                row.texts[-1] = begin, end - 1  # the line at the end of the ramp may be beside it
+                break
 
     def put_spans(self, spans: Sequence[tuple[ColumnSpan, str, StyleType]]) -> None:
         """Write each stretch's text in the lowest row that has room; the same text once."""
@@ -156,7 +160,12 @@ class Canvas:
         """The plot as text: each row behind its gutter, then the rows of the x axis."""
         drawn = [_merged(row.plain, behind) for row, behind in zip(self._rows, self._behind, strict=True)]
         symbols = {ord(sign(number)): area.symbol for number, area in enumerate(self._areas)} | {0: " "}
-        plain = [gutter + row.translate(symbols) for gutter, row in zip(gutters, drawn, strict=True)]
+        hatched = symbols | {ord(sign(at)): styles.hatch for at, area in enumerate(self._areas) if not area.name}
+        ramp = styles.ramp
+        plain = [
+            gutter + row[:ramp].translate(hatched) + row[ramp:].translate(symbols)
+            for gutter, row in zip(gutters, drawn, strict=True)
+        ]
         text = Text("\n".join([*plain, *axes]), no_wrap=True, end="")
         if not styles.colors:
             return text
@@ -164,9 +173,9 @@ class Canvas:
         for number, (gutter, row, cells, under) in enumerate(zip(gutters, self._rows, drawn, self._under, strict=True)):
             start, height = at + len(gutter), 1 - (number + 0.5) / len(self._rows)
             text.spans.append(Span(at, start, styles.axis))
-            text.spans.append(Span(start, start + styles.ramp, styles.shade))
+            text.spans.append(Span(start, start + ramp, styles.shade))
             text.spans.extend(Span(start + a, start + b, style) for (a, b), style in styles.periods)
-            text.spans.extend(self._area_spans(start, height, row, cells, under, styles.ramp))
+            text.spans.extend(self._area_spans(start, height, row, cells, under, ramp))
             text.spans.extend(Span(start + a, start + b, styles.lines[i]) for a, b, i in row.owned)
             text.spans.extend(Span(start + a, start + b, style) for a, b, style in row.noted)
             at = start + len(row.plain) + 1
@@ -177,21 +186,13 @@ class Canvas:
         return text
 
     def _area_spans(self, start: int, height: float, row: _Row, cells: str, under: str, ramp: int) -> Iterator[Span]:
-        """The styles of the areas in a row that starts there, also behind its lines and texts."""
+        """The styles of the areas in a row that starts there, behind the ramp also under its lines and texts."""
         for run in RUNS.finditer(cells):
-            yield from _parted(start, run.span(), ramp, at_height(area_of(run, self._areas).styles, height))
+            yield Span(start + run.start(), start + run.end(), at_height(area_of(run, self._areas).styles, height))
         for first, end, _ in (*row.owned, *row.noted):
-            for run in RUNS.finditer(under, first, end):
-                yield from _parted(start, run.span(), ramp, at_height(area_of(run, self._areas).grounds, height))
-
-
-def _parted(start: int, stretch: ColumnSpan, ramp: int, styles: tuple[StyleType, StyleType]) -> Iterator[Span]:
-    """The part within the ramp, and the one behind it."""
-    begin, end = stretch
-    if begin < ramp:
-        yield Span(start + begin, start + min(end, ramp), styles[0])
-    if end > ramp:
-        yield Span(start + max(begin, ramp), start + end, styles[1])
+            for run in RUNS.finditer(under, max(first, ramp), end):
+                ground = at_height(area_of(run, self._areas).grounds, height)
+                yield Span(start + run.start(), start + run.end(), ground)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +207,8 @@ class ChartStyles:
     """The style behind the ramp."""
     ramp: int
     """The width of the ramp in columns."""
+    hatch: str
+    """What areas are filled with in it."""
     periods: Sequence[tuple[ColumnSpan, StyleType]]
     """Columns with the style behind them and of their part of the x axis."""
 

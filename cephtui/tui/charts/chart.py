@@ -17,13 +17,15 @@ from textual.widget import Widget
 
 from cephtui.frozen import dataclass
 from cephtui.tui.charts.areas import Area
-from cephtui.tui.charts.axes import HUGE, TINY, gutter_of, mark_columns, x_axis, y_axis
+from cephtui.tui.charts.axes import HUGE, TINY, TimeSpan, gutter_of, mark_columns, x_axis, y_axis
 from cephtui.tui.charts.canvas import Canvas, ChartStyles, ColumnSpan
 from cephtui.tui.charts.ink import Ink, ink_of
-from cephtui.tui.charts.steps import LineStep, Raster, Trace, gaps, interval_start, steps
+from cephtui.tui.charts.steps import LineStep, Points, Raster, Trace, gaps, interval_start, steps
 
 _MIN_COLUMNS, _MIN_ROWS = 8, 4  # a chart smaller than this shows its lines without axes
 _NO_DATA = "no data"
+RAMP = "ramp, not counted"
+"""What is hatched; the first word where there is no room for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,8 @@ class Period(NamedTuple):
 class Picture:
     """Lines, and what is drawn beside them.
 
-    The y axis starts at zero (a negative value is drawn as zero) and ends at a round value. The x axis starts at
-    zero; points outside are left out.
+    The y axis starts at zero (a negative value is drawn as zero) and ends at a round value. What is outside of the
+    x axis is left out.
     """
 
     lines: Sequence[ChartLine]
@@ -66,9 +68,10 @@ class Picture:
     """Writes the labels of the y axis, from which zeros behind the last digit are cut."""
     x_end: float | None = None
     """Where the x axis ends, in seconds; None: at the last point."""
+    part: TimeSpan | None = None
+    """The part of a run that the x axis shows; None: from zero to ``x_end``."""
     shade_until: float | None = None
-    """The end of the ramp in seconds: what is before is set apart by its background, a dotted line and a word."""
-    shade_label: str = "ramp"
+    """The end of the ramp in seconds: what is before is hatched, and set apart by a dotted line and words."""
     marks: Sequence[tuple[float, str]] = ()
     """Seconds and text: each is a line of its own, at the beginning of the interval that it falls into."""
     spans: Sequence[Period] = ()
@@ -115,7 +118,32 @@ def draw_chart(picture: Picture, width: int, height: int, ink: Ink) -> Text:
     return _framed(canvas, plot, [(stretch, _style(period, ink)) for stretch, period in periods])
 
 
+def _part_of(picture: Picture, part: TimeSpan) -> Picture:
+    """The picture with its times from the beginning of a part, and what is outside left out."""
+    begin, end = part.begin, part.end
+    return replace(
+        picture,
+        lines=[replace(line, points=_points_within(line.points, part)) for line in picture.lines],
+        x_end=part.seconds,
+        shade_until=None if picture.shade_until is None else picture.shade_until - begin,
+        marks=[(at - begin, text) for at, text in picture.marks if begin <= at <= end],
+        spans=[
+            period._replace(
+                begin_seconds=max(0.0, period.begin_seconds - begin), end_seconds=period.end_seconds - begin
+            )
+            for period in picture.spans
+        ],
+    )
+
+
+def _points_within(points: Points, part: TimeSpan) -> tuple[tuple[float, float | None], ...]:
+    """The points of a part; the interval that its end falls into is cut there."""
+    behind = next((at for at, _ in points if at >= part.end), HUGE)
+    return tuple((min(at, part.end) - part.begin, value) for at, value in points if part.begin < at <= behind)
+
+
 def _laid_out(picture: Picture, width: int, height: int, ink: Ink) -> _Plot:
+    picture = _part_of(picture, picture.part) if picture.part else picture
     right = _right_end(picture)
     series = [steps(line.points, right) for line in picture.lines]
     peak = max((high for line_steps in series for *_, high in line_steps), default=0.0)
@@ -134,7 +162,8 @@ def _lines(plot: _Plot) -> Canvas:
     runs = [trace.runs() for trace in traces]
     markers = [glyphs.edge if line.fill == "band" else glyphs.marker for line in lines]
     canvas = Canvas(runs, markers, plot.columns, plot.rows)
-    canvas.fill([*_areas(plot, traces), *_gaps(plot, traces)], glyphs)
+    areas = [*_areas(plot, traces)] or [*_ramp(plot)]
+    canvas.fill([*areas, *_gaps(plot, traces)], glyphs)
     if (plot.picture.named or not plot.ink.colors) and len(lines) > 1:
         canvas.put_names([line.label for line in lines], runs, plot.styles)
     return canvas
@@ -152,12 +181,19 @@ def _areas(plot: _Plot, traces: Sequence[Trace]) -> Iterator[Area]:
             yield Area(*trace.between(traces[number - 1]), styles, symbol, (number - 1, number), grounds)
 
 
+def _ramp(plot: _Plot) -> Iterator[Area]:
+    """All of the ramp, where no line fills a part of it."""
+    if ramp := (_ramp_columns(plot) or 0) * plot.ink.glyphs.wide:
+        columns, rows = plot.raster.columns, plot.raster.rows
+        yield Area([0] * columns, [rows] * ramp + [0] * (columns - ramp), [plot.ink.shade], plot.ink.glyphs.hatch)
+
+
 def _gaps(plot: _Plot, traces: Sequence[Trace]) -> Iterator[Area]:
     """The areas where no line has a value."""
     columns = gaps(plot.series, traces, plot.raster)
     if any(columns):
         zero, top = [0] * plot.raster.columns, [plot.raster.rows * is_gap for is_gap in columns]
-        yield Area(zero, top, [(plot.ink.axis, plot.ink.axis)], plot.ink.glyphs.gap, name=_NO_DATA)
+        yield Area(zero, top, [plot.ink.axis], plot.ink.glyphs.gap, name=_NO_DATA)
 
 
 def _annotate(canvas: Canvas, plot: _Plot, periods: Sequence[tuple[ColumnSpan, str, StyleType]]) -> None:
@@ -170,7 +206,7 @@ def _annotate(canvas: Canvas, plot: _Plot, periods: Sequence[tuple[ColumnSpan, s
     canvas.put_area_names(ink.axis)
     ramp = _ramp_columns(plot)
     if ramp is not None:
-        canvas.put_ramp(ramp, picture.shade_label, ink.axis)
+        canvas.put_ramp(ramp, (RAMP, RAMP.partition(",")[0]), ink.axis)
     canvas.put_upright([at for at, _ in marks], ink.glyphs.mark, ink.mark)
     if ramp is not None and ramp < plot.columns:
         canvas.put_upright([ramp], ink.glyphs.ramp, ink.axis)
@@ -184,8 +220,11 @@ def _framed(canvas: Canvas, plot: _Plot, periods: Sequence[tuple[ColumnSpan, Sty
     ]
     stretches = [stretch for stretch, _ in periods]
     zero = plot.labels[max(plot.labels)]
-    axes = x_axis(plot.raster.right, plot.columns, gutter, zero, ink.glyphs, stretches) if plot.is_framed else ()
-    styles = ChartStyles(ink.colors, ink.axis, plot.styles, ink.shade, _ramp_columns(plot) or 0, periods)
+    span = plot.picture.part or TimeSpan(0.0, plot.raster.right)
+    axes = x_axis(span, plot.columns, gutter, zero, ink.glyphs, stretches) if plot.is_framed else ()
+    styles = ChartStyles(
+        ink.colors, ink.axis, plot.styles, ink.shade, _ramp_columns(plot) or 0, ink.glyphs.hatch, periods
+    )
     return canvas.framed(gutters, axes, styles)
 
 
@@ -228,7 +267,7 @@ class Chart(Widget):
     DEFAULT_CSS = """
     Chart { height: 1fr; }
     Chart > .chart--axis { color: $foreground 60%; }
-    Chart > .chart--shade { background: $foreground 8%; }
+    Chart > .chart--shade { color: $foreground 25%; background: $foreground 8%; }
     Chart > .chart--mark { color: $foreground; text-style: bold; }
     Chart > .chart--span { color: $warning; background: $warning 12%; }
     Chart > .chart--stall { color: $error; background: $error 25%; }
@@ -259,7 +298,7 @@ class Chart(Widget):
             self,
             axis=Style(color=self.get_component_rich_style("chart--axis").color),
             mark=Style(color=self.get_component_rich_style("chart--mark").color, bold=True),
-            shade=Style(bgcolor=self.get_component_rich_style("chart--shade").bgcolor),
+            shade=self.get_component_rich_style("chart--shade"),
             span=self.get_component_rich_style("chart--span"),
             stall=self.get_component_rich_style("chart--stall"),
         )

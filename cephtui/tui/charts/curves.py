@@ -13,12 +13,10 @@ from cephtui.analysis.views.curve import Curve
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.reports.views.curve import lines_of, short_place
 from cephtui.tui.charts.axes import HUGE
-from cephtui.tui.charts.colors import flow_color, node_color
+from cephtui.tui.charts.colors import MEAN_COLOR, P99_COLOR, flow_color, node_color
 from cephtui.tui.charts.plot import Dot, Joined, Plot
 from cephtui.tui.charts.scales import from_zero, logarithmic, scale_of_places
 
-_MEAN_COLOR, _P99_COLOR = "#009e73", "#cc79a7"
-# from the Okabe-Ito palette, and not the colours of reads and writes
 _LATENCY = BY_NAME["latency_mean_seconds"]
 
 
@@ -79,9 +77,9 @@ def _sticks(loads: Sequence[tuple[str, list[LoadPoint]]], metric: Metric) -> Ite
         if len(loads) > 1:
             yield Joined(name, tuple(_dot(point, point.latencies, size) for point in points), node_color(number))
             continue
-        yield Joined("mean", tuple(_dot(point, point.latencies, size) for point in points), _MEAN_COLOR)
+        yield Joined("mean", tuple(_dot(point, point.latencies, size) for point in points), MEAN_COLOR)
         if tails := tuple(_dot(point, point.p99s, size, is_named=False) for point in points if point.p99s):
-            yield Joined("p99", tails, _P99_COLOR)
+            yield Joined("p99", tails, P99_COLOR)
 
 
 def _dot(point: LoadPoint, latencies: Sequence[float], size: float, *, is_named: bool = True) -> Dot:

@@ -16,21 +16,18 @@ from cephtui import units
 from cephtui.analysis.runs.history import HeatColumn, row_percentile_seconds, row_seconds
 from cephtui.frozen import dataclass
 from cephtui.reports.ticks import trimmed
-from cephtui.tui.charts.axes import gutter_of, mark_columns, time_labels
+from cephtui.tui.charts.axes import TimeSpan, gutter_of, mark_columns, time_labels
+from cephtui.tui.charts.colors import HEAT_COLORS, HEAT_LINE_COLORS
 from cephtui.tui.charts.ink import Ink, ink_of
 from cephtui.tui.charts.steps import interval_start
 from cephtui.tui.terminal.filters import PICTURE
 from cephtui.tui.terminal.profile import profile_of
 
-# cividis (Nuñez, Anderton, Renslow 2018), which the colour-blind see as others do, without its darkest end
-COLORS = ("#2a3f6d", "#48526b", "#5f666e", "#777776", "#908a78", "#aa9f72", "#c6b567", "#e3cd53", "#fee838")
 _SHADES, _ASCII = "░▒▓█", ".:+*#%@"
 _TICK, _ASCII_TICK = "┈", "-   "
 _PERCENTS = (50, 99)
 _LINES, _ASCII_LINES = "─━", "~="
 """Symbols of the percentiles where there are no colours."""
-_LINE_COLORS = ("#00c8d7", "#ff3fb0")
-"""Colours of the percentiles: neither is near any colour of the map."""
 _LEAST_SECONDS = 1e-9
 GUTTER = 9
 """Columns left of the map."""
@@ -94,7 +91,7 @@ class _Map:
         """The colours of a line's cells; None where nothing completed."""
         palette = _palette(self.ink)
         cells = [palette[int(level * len(palette))] if level else None for level in self.levels[line]]
-        for color, track in zip(_LINE_COLORS, self.tracks.values(), strict=False):
+        for color, track in zip(HEAT_LINE_COLORS, self.tracks.values(), strict=False):
             cells = [color if at == line else cell for cell, at in zip(cells, track, strict=True)]
         return cells
 
@@ -117,18 +114,19 @@ def draw_heat_map(
     columns: Sequence[HeatColumn],
     width: int,
     height: int,
-    x_end: float,
+    span: TimeSpan,
     ink: Ink,
     marks: Sequence[tuple[float, str]] = (),
 ) -> Text:
-    """A map of exactly ``height`` rows and ``width`` columns, over the time from 0 to ``x_end`` seconds.
+    """A map of exactly ``height`` rows and ``width`` columns, over these seconds.
 
     How strong a cell is goes with the logarithm of its completions: a few slow ones in a million are seen. ``marks``,
     (seconds, text), are lines where no completion is; their texts stand in the chart. Lines over the map are the
     median and the p99 of each column.
     """
+    x_end, wide = span.seconds, width - GUTTER
+    columns, marks = _columns_within(columns, span), [(at - span.begin, text) for at, text in marks]
     filled_rows = [row for _, rows in columns for row in rows]
-    wide = width - GUTTER
     if not filled_rows or wide < 1 or height < _LEAST_ROWS or x_end <= 0:
         return Text("\n".join([" " * max(0, width)] * max(0, height)), no_wrap=True, end="")
     has_times, has_legend = height >= _ROWS_WITH_TIMES, height >= _ROWS_WITH_LEGEND
@@ -137,8 +135,20 @@ def draw_heat_map(
     tracks = _tracks(columns, scale, wide, x_end) if has_times else {}
     drawn = _Map(_levels(columns, scale, wide, x_end), tracks, _marked(marks, columns, wide, x_end), ink)
     legend = [_legend(width, ink)] if has_legend else []
-    times: list[list[_Cell]] = [[(" " * GUTTER + time_labels(x_end, wide), "dim")]] if has_times else []
+    times: list[list[_Cell]] = [[(" " * GUTTER + time_labels(span, wide), "dim")]] if has_times else []
     return _text([*legend, *_rows(drawn, scale, rows), *times])
+
+
+def _columns_within(columns: Sequence[HeatColumn], span: TimeSpan) -> Sequence[HeatColumn]:
+    """The columns of these seconds, counted from their beginning."""
+    if not span.begin:
+        return columns
+    begins = [0.0, *(end for end, _ in columns)]
+    return [
+        (end - span.begin, rows)
+        for begin, (end, rows) in zip(begins, columns, strict=False)
+        if begin < span.end and end > span.begin
+    ]
 
 
 def _lines_a_row(ink: Ink) -> int:
@@ -212,7 +222,7 @@ def _rows(drawn: _Map, scale: _Scale, rows: int) -> Iterator[list[_Cell]]:
 def _labels(tracks: dict[str, _Track], lines_per_row: int, rows: int) -> dict[int, list[tuple[int, str, str]]]:
     """Column, name and colour of each percentile by row: behind its end or over it, in a row of its own."""
     labels: dict[int, list[tuple[int, str, str]]] = {}
-    for (name, track), color in zip(tracks.items(), _LINE_COLORS, strict=False):
+    for (name, track), color in zip(tracks.items(), HEAT_LINE_COLORS, strict=False):
         at = max((column for column, line in enumerate(track) if line is not None), default=None)
         label = f" {name} "
         if at is None or len(label) > len(track):
@@ -259,7 +269,7 @@ def _text(rows: Sequence[Sequence[_Cell]]) -> Text:
 
 def _palette(ink: Ink) -> Sequence[str]:
     """Colours from few to many: bright for many on a dark ground, dark for many on a light one."""
-    return COLORS[::-1] if ink.is_light else COLORS
+    return HEAT_COLORS[::-1] if ink.is_light else HEAT_COLORS
 
 
 @lru_cache(1024)
@@ -277,7 +287,7 @@ class HeatMap(Widget):
         super().__init__(id=id)
         self._flow = flow
         self._columns: Sequence[HeatColumn] = ()
-        self._x_end = 0.0
+        self._span = TimeSpan(0.0, 0.0)
         self._marks: Sequence[tuple[float, str]] = ()
         self._drawn: tuple[object, ...] = ()
 
@@ -292,12 +302,12 @@ class HeatMap(Widget):
     def _ink(self) -> Ink:
         return ink_of(self, colors=profile_of(self).has_shades)
 
-    def show(self, columns: Sequence[HeatColumn], x_end: float, marks: Sequence[tuple[float, str]] = ()) -> None:
+    def show(self, columns: Sequence[HeatColumn], span: TimeSpan, marks: Sequence[tuple[float, str]] = ()) -> None:
         """Show these columns; the same ones again cost no redraw."""
-        drawn = (len(columns), columns[-1][0] if columns else 0.0, x_end, marks)
+        drawn = (len(columns), columns[-1][0] if columns else 0.0, span, marks)
         if drawn != self._drawn or columns is not self._columns:
-            self._columns, self._x_end, self._marks, self._drawn = columns, x_end, marks, drawn
+            self._columns, self._span, self._marks, self._drawn = columns, span, marks, drawn
             self.refresh()
 
     def render(self) -> Text:
-        return draw_heat_map(self._columns, *self.content_size, self._x_end, self._ink(), self._marks)
+        return draw_heat_map(self._columns, *self.content_size, self._span, self._ink(), self._marks)

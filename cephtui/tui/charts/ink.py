@@ -10,14 +10,15 @@ from rich.style import Style, StyleType
 from textual.widget import Widget
 
 from cephtui.frozen import dataclass
+from cephtui.tui.charts.colors import SHARE_COLOR
 from cephtui.tui.terminal.downgrade import RGB, is_light
 from cephtui.tui.terminal.filters import PICTURE
 from cephtui.tui.terminal.profile import Graph, profile_of
 
 _AREA, _EDGE, _EDGE_ON_LIGHT = (0.22, 0.66), 0.7, 0.8
 """How much of its line's colour an area has at the bottom and at the top of its chart, and the edge of a band."""
-_IN_RAMP = 0.5
-"""The part of that within the ramp."""
+_SHARE, _SHARE_ON_LIGHT = 0.8, 0.55
+"""How much of its colour the ground of the best figure of a row has: text in front of it can be read."""
 _SHADES = 24
 """From the bottom to the top."""
 _BLACK = (0, 0, 0)
@@ -39,6 +40,8 @@ class Glyphs:
     areas: str
     """What areas are filled with where there are no shades, alternating."""
     gap: str
+    hatch: str
+    """What areas are filled with in the ramp."""
     bar: str
     tick_y: str
     corner: str
@@ -59,7 +62,7 @@ class Glyphs:
         return len(self.dots[0]) - 1 if self.dots else 1
 
 
-_FRAME = ("╱", "│", "┤", "└", "─", "┬", "┊", "╎", "━")
+_FRAME = ("╱", "╲", "│", "┤", "└", "─", "┬", "┊", "╎", "━")
 _BRAILLE_DOTS = ((0x00, 0x40, 0x44, 0x46, 0x47), (0x00, 0x80, 0xA0, 0xB0, 0xB8))
 _QUADRANT_DOTS = ((0, 4, 5), (0, 8, 10))
 _GLYPHS: dict[Graph, Glyphs] = {
@@ -67,7 +70,7 @@ _GLYPHS: dict[Graph, Glyphs] = {
         "braille", "braille", _BRAILLE_DOTS, "".join(map(chr, range(0x2800, 0x2900))), "█", "⢕⠂", *_FRAME
     ),
     "block": Glyphs("hd", "hd", _QUADRANT_DOTS, " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█", "█", "▒░", *_FRAME),
-    "ascii": Glyphs("*", "-", (), "", ":", ":.", "/", "|", "+", "+", "-", "+", ":", "|", "="),
+    "ascii": Glyphs("*", "-", (), "", ":", ":.", "/", "\\", "|", "+", "+", "-", "+", ":", "|", "="),
 }
 
 
@@ -107,17 +110,22 @@ class Ink:
         """The characters to draw with."""
         return _GLYPHS[self.graph]
 
-    def area(self, color: str) -> Sequence[tuple[StyleType, StyleType]]:
-        """Styles of the area below a line, from the bottom to the top: within the ramp, and behind it."""
+    def area(self, color: str) -> Sequence[StyleType]:
+        """Styles of the area below a line, from the bottom to the top."""
         if not self.shades:
-            return [(Style.parse(color), Style.parse(color))]
+            return [Style.parse(color)]
         return _shades(color, self.ground)
 
-    def area_ground(self, color: str) -> Sequence[tuple[StyleType, StyleType]]:
-        """Styles of an area where a line is in front of it, from the bottom to the top: within the ramp, behind it."""
+    def area_ground(self, color: str) -> Sequence[StyleType]:
+        """Styles of an area where a line is in front of it, from the bottom to the top."""
         if not self.shades:
-            return [("", "")]
+            return [""]
         return _grounds(color, self.ground)
+
+    def share_ground(self, share: float) -> Style:
+        """Style of the ground behind a figure that is so near to the best of its like; only where there are shades."""
+        most = _SHARE_ON_LIGHT if self.is_light else _SHARE
+        return Style(bgcolor=mixed(SHARE_COLOR, self.ground, most * share).color)
 
     def edge(self, color: str) -> Style:
         """Style of the edge of a band: between its area and its line; on a light ground, darker than the line."""
@@ -138,17 +146,16 @@ def ink_of(widget: Widget, *, colors: bool = True, **styles: StyleType) -> Ink:
 
 
 @lru_cache(64)
-def _shades(color: str, ground: RGB) -> list[tuple[Style, Style]]:
-    """Of an area from the bottom to the top: within the ramp, and behind it."""
+def _shades(color: str, ground: RGB) -> list[Style]:
+    """Of an area from the bottom to the top."""
     low, high = _AREA
-    parts = [low + (high - low) * shade / (_SHADES - 1) for shade in range(_SHADES)]
-    return [(mixed(color, ground, _IN_RAMP * part), mixed(color, ground, part)) for part in parts]
+    return [mixed(color, ground, low + (high - low) * shade / (_SHADES - 1)) for shade in range(_SHADES)]
 
 
 @lru_cache(64)
-def _grounds(color: str, ground: RGB) -> list[tuple[Style, Style]]:
+def _grounds(color: str, ground: RGB) -> list[Style]:
     """The same as backgrounds."""
-    return [(Style(bgcolor=ramp.color), Style(bgcolor=rest.color)) for ramp, rest in _shades(color, ground)]
+    return [Style(bgcolor=shade.color) for shade in _shades(color, ground)]
 
 
 @lru_cache(512)

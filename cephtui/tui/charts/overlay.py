@@ -10,8 +10,10 @@ from rich.style import Style
 from rich.text import Text
 from textual.widget import Widget
 
+from cephtui.analysis.runs.history import History
 from cephtui.models.metrics import LIVE, Metric
 from cephtui.tui.charts.chart import ChartLine, Picture, draw_chart
+from cephtui.tui.charts.colors import SIDE_COLORS
 from cephtui.tui.charts.ink import ink_of
 from cephtui.tui.charts.steps import Points
 from cephtui.tui.terminal.profile import profile_of
@@ -19,8 +21,12 @@ from cephtui.tui.terminal.profile import profile_of
 Curves = Mapping[str, Points]
 """Elapsed seconds and values by ``read.iops``, ``write.latency_p99_seconds`` and the like."""
 
-# from the Okabe-Ito palette, and not the colours of reads and writes
-COLORS = {"A": "#009e73", "B": "#cc79a7"}
+
+def curve_points(history: History) -> Curves:
+    """The points of every figure of all nodes."""
+    return {name: curve.points() for name, curve in history.curves.items()}
+
+
 _NAMES_ON_A_LINE = 3
 """How often a line carries its name where colours don't distinguish the two."""
 
@@ -29,7 +35,7 @@ def overlay_lines(left: Points, right: Points, *, in_pieces: bool) -> list[Chart
     """Both sides as lines named A and B; in pieces each carries its name several times where names are drawn."""
     pieces = _NAMES_ON_A_LINE if in_pieces else 1
     return [
-        ChartLine(name, part, COLORS[name])
+        ChartLine(name, part, SIDE_COLORS[name])
         for name, points in (("A", left), ("B", right))
         for part in _cut(points, pieces)
     ]
@@ -60,7 +66,7 @@ class Overlay(Widget):
     def show(self, metric: Metric, left: Points, right: Points, *, flow: str = "") -> None:
         """Draw this metric of both sides; ``flow`` is given where it is not that of the chart."""
         self._metric, self._sides = metric, (left, right)
-        names = "   ".join(f"[{color}]{name}[/]" for name, color in COLORS.items())
+        names = "   ".join(f"[{color}]{name}[/]" for name, color in SIDE_COLORS.items())
         self.border_title = f" compare {flow or self._direction} {metric.full_title}   {names} "
         self.refresh()
 

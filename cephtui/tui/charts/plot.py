@@ -74,7 +74,7 @@ def draw_plot(plot: Plot, width: int, height: int, ink: Ink) -> Text:
     labels = {min(rows, round((1 - y.fraction(value)) * rows)): label for value, label in y.ticks}
     gutters = [gutter_of(labels.get(row), gutter, ink.glyphs) for row in range(rows)]
     axes = labels_below(x, columns, gutter, ink.glyphs, labels.get(rows, ""))
-    return canvas.framed(gutters, axes, ChartStyles(ink.colors, ink.axis, styles, "", 0, ()))
+    return canvas.framed(gutters, axes, ChartStyles(ink.colors, ink.axis, styles, "", 0, "", ()))
 
 
 def _runs(line: Joined, x: Scale, y: Scale) -> list[list[PlotPoint]]:

@@ -22,9 +22,8 @@ from cephtui.tui.app import CephtuiApp
 from cephtui.tui.console.marking import note_change
 from cephtui.tui.console.screen import ConsoleScreen
 from cephtui.tui.console.start import Start
-from cephtui.tui.terminal import notification
 from cephtui.tui.terminal.profile import FULL, Profile
-from cephtui.tui.textual_private import write_raw
+from cephtui.tui.textual_private import set_breakpoints, write_raw
 from cephtui.tui.widgets.live_view import LiveView
 
 _SELECTS = re.compile(r"select \d ")
@@ -46,7 +45,8 @@ class ConsoleApp(CephtuiApp):
         self._dispatcher = self._console_screen.dispatcher
 
     def get_default_screen(self) -> Screen[None]:
-        """The console at once, without an empty screen before it."""
+        """The console at once, without an empty screen before it, and in the layout for this terminal."""
+        set_breakpoints(self._console_screen, self)
         return self._console_screen
 
     def on_mount(self) -> None:
@@ -76,6 +76,8 @@ class ConsoleApp(CephtuiApp):
     @on(LiveView.Ended)
     def _notify_user(self, message: LiveView.Ended) -> None:
         """Notify after a long run of this console; a replay has ends too."""
+        from cephtui.tui.terminal import notification
+
         run, drawn = message.run, self._console_screen.drawn
         if self._notifies and drawn and run is drawn[1] and run.duration_seconds > notification.LONG_SECONDS:
             preset = self._catalogue.get(run.preset)

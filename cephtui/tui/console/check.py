@@ -14,6 +14,7 @@ from textual.containers import Horizontal
 from textual.widgets import Static
 
 from cephtui import units
+from cephtui.analysis.statistics.ratio import required_ratio
 from cephtui.analysis.verdicts.conclusion import Judgement
 from cephtui.analysis.verdicts.guided_check import looks_of, seen_at_look
 from cephtui.analysis.verdicts.noted import NOT_SEEN, UNSEEN, is_seen
@@ -23,7 +24,12 @@ from cephtui.models import Mark, Plan, Run
 from cephtui.models.metrics import HEADLINE_BY_NAME, Metric
 from cephtui.models.study import CheckGoal
 from cephtui.planning import Request
+from cephtui.reports.blocks import Facts
+from cephtui.reports.blocks import Text as TextBlock
 from cephtui.reports.masking.mask import Names, names_in
+from cephtui.reports.render.rich import draw
+from cephtui.reports.views.judgement import evidence_blocks
+from cephtui.reports.words.facts import facts, head_line
 from cephtui.reports.words.text import PHASES, conditions
 from cephtui.reports.words.verdict import (
     ANSWERS,
@@ -40,10 +46,13 @@ from cephtui.studies.check import Check, with_required, wrong_percent
 from cephtui.studies.dispatcher import Dispatcher
 from cephtui.studies.queue import Entry
 from cephtui.studies.standing import Standing, standing
+from cephtui.tui.charts.colors import SIDE_COLORS
+from cephtui.tui.charts.dots import Dots, RunDots, Side
 from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.screens.compare_presenter import percent_text
 from cephtui.tui.screens.presenter import BigFigure, PresentedFigure, PresenterScreen
+from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.verdict_in_large import VerdictInLarge
 
@@ -91,6 +100,14 @@ class CheckScreen(PresenterScreen):
     CheckScreen.-short #phase { height: 3; }
     CheckScreen.-plain #phase { height: 1; }
     CheckScreen #sentence { height: auto; padding: 0 2; }
+    CheckScreen.-tall .word { height: 1; }
+    CheckScreen.-tall .value { height: 5; }
+    CheckScreen.-huge .value { height: 8; }
+    CheckScreen #evidence { height: 1fr; min-height: 3; }
+    CheckScreen.-tall #evidence, CheckScreen.-huge #evidence { padding-top: 1; }
+    CheckScreen #details { width: 1fr; height: 100%; padding: 0 2; display: none; }
+    CheckScreen.-over.-short #phase { display: none; }
+    CheckScreen.-over.-tall #details, CheckScreen.-over.-huge #details { display: block; }
     CheckScreen #next { dock: bottom; height: auto; max-height: 4; padding: 0 1 1 1; background: $surface; }
     """
 
@@ -103,6 +120,8 @@ class CheckScreen(PresenterScreen):
         self._read: object = None
         """How much of the session was read when it was read last."""
         self._runs: list[Run] = []
+        self._drawn: object = None
+        """What was drawn in detail last."""
         self._keys: tuple[bool, bool] | None = None
         """Whether there is something to begin or continue, and something to stop, as the keys were drawn last."""
 
@@ -126,6 +145,9 @@ class CheckScreen(PresenterScreen):
                 yield BigFigure(id=name)
         yield VerdictInLarge()
         yield Static(id="sentence")
+        with Horizontal(id="evidence"):
+            yield RunDots()
+            yield Static(id="details")
         yield Static(id="next")
         yield KeyBar()
 
@@ -275,7 +297,35 @@ class CheckScreen(PresenterScreen):
         self.query_one(VerdictInLarge).show(stands.judged.decisive if stands.judged else None)
         sentence = judged_text(stands.judged) if stands.judged else _how(self._study.goal)
         self.query_one("#sentence", Static).update(Text(sentence))
+        self.query_one(RunDots).show(self._dots(stands))
+        self._draw_details(stands)
         self.query_one("#next", Static).update(Text(self._next(stands)))
+
+    def _dots(self, stands: Standing) -> Dots:
+        """The runs of both sides, and where those after have to be."""
+        goal, looks = self._study.goal, looks_of(self._study.goal).at
+        after = next((runs for runs in looks if runs > len(stands.values[1])), looks[-1])
+        before = len(self._study.elsewhere) or (after if goal.takes_turns else goal.before_runs)
+        hint = "measuring ..." if self._is_measured else "" if stands.before else "each run drops a dot here"
+        sides = tuple(
+            Side(name, values, planned if stands.side else 0, mean, color, hint if stands.side == name else "")
+            for name, values, planned, mean, color in zip(
+                ("before", "after"), stands.values, (before, after), stands.means, SIDE_COLORS.values(), strict=True
+            )
+        )
+        mean, better = stands.means[0], stands.metric.better
+        return Dots(sides, stands.metric, mean and mean * required_ratio(goal.require_percent, better))
+
+    def _draw_details(self, stands: Standing) -> None:
+        """At the end, what stands behind the verdict, and what was measured."""
+        self.set_class(stands.side is None and stands.judged is not None, "-over")
+        drawn = stands.judged, self.has_class("-huge")
+        if stands.judged and drawn != self._drawn:
+            self._drawn = drawn
+            runs = [*self._study.elsewhere, *self._study.own(self._runs)]
+            measured = Facts(tuple(facts(runs).items()), "" if self.has_class("-huge") else head_line(runs))
+            blocks = [*evidence_blocks(stands.judged, ("before", "after")), TextBlock(""), measured]
+            self.query_one("#details", Static).update(draw(blocks, ascii_only=profile_of(self).ascii_only))
 
     def _phase(self, stands: Standing) -> tuple[str, ...]:
         """The step, the longest text first."""
@@ -300,7 +350,9 @@ class CheckScreen(PresenterScreen):
             now = "" if seconds is None else f", {units.duration(seconds + rest * run_seconds)} left of this step"
             return f"{live.run.preset} {PHASES[live.phase]}{now}"
         if stands.side is None:
-            return f"{_over(stands)}\nenter closes"
+            directory = self._check_context.session()[2]
+            kept = f"; cephtui report {directory.name} -o FILE writes a report" if directory else ""
+            return f"{_over(stands, is_brief=self.has_class('-short'))}\nenter closes{kept}"
         if self._is_ready:
             return "" if current else "waits in the queue behind what runs"
         if self._is_to_be_changed(stands):
@@ -331,7 +383,7 @@ def _how(goal: CheckGoal) -> str:
 
 
 def _visible_change(study: Check, stands: Standing) -> str:
-    """The least change to the worse that would be seen, with the spread of the runs before where that is known."""
+    """The least change to the worse that is likely to show, with the spread of the runs before where that is known."""
     goal, runs = study.goal, looks_of(study.goal).at
     spread = stands.spread_before
     variation = _USUAL_SPREAD if spread is None else spread
@@ -341,16 +393,18 @@ def _visible_change(study: Check, stands: Standing) -> str:
         return seen_text([seen_at_look(goal, variation, before, number)], {stands.metric.better})
 
     observed = f"a spread of {100 * variation:.1f} % between runs" if spread is not None else "a usual spread of 5 %"
-    first = f"With {observed} {visible_change(runs[0])} would be seen after {runs[0]} runs"
-    return f"{first}, {visible_change(runs[-1])} after {runs[-1]} (80 %)" if len(runs) > 1 else f"{first} (80 %)"
+    first = f"With {observed} {visible_change(runs[0])} is likely to show after {runs[0]} runs"
+    return f"{first}, {visible_change(runs[-1])} after {runs[-1]}" if len(runs) > 1 else first
 
 
-def _over(stands: Standing) -> str:
-    """What a check has come to, with the time that it would still take."""
+def _over(stands: Standing, *, is_brief: bool) -> str:
+    """What a check has come to; ``is_brief`` where nothing else says what was noted and what differs."""
     if stands.judged is None:
         return ANSWERS["undecided"]
     conclusion = stands.judged.conclusion
     parts = [answer_text(stands.judged, code=False)]
+    if not is_brief:
+        return parts[0]
     for word, texts in (("noted", conclusion.noted), ("differs", conclusion.changed)):
         parts += [f"{word}: {'; '.join(texts[:_SHOWN])}"] * bool(texts)
     return "\n".join(["   ".join(parts), *(note for note in conclusion.notes if note == UNSEEN)])

@@ -12,7 +12,6 @@ from cephtui.models import Node, Plan
 from cephtui.nodes.state import NodeState, diagnosis
 from cephtui.planning import Prefilled, Request, expand_targets, make_plan, new_batch
 from cephtui.presets import Catalogue, Preset, PresetError, choose, usable_presets
-from cephtui.reports.masking.mask import Names, names_of_hosts, names_of_target
 from cephtui.studies.queue import Entry
 from cephtui.targets import Target, parse_target, with_data_pool
 from cephtui.tools.base import OptionError
@@ -22,6 +21,7 @@ from cephtui.tui.console.start import Start
 if TYPE_CHECKING:
     from cephtui.ceph.qos import Limits
     from cephtui.ceph.surroundings import Surroundings
+    from cephtui.reports.masking.mask import Names
     from cephtui.studies.base import Study
     from cephtui.suites import Suite, Suites
     from cephtui.tui.console.ordered import Site
@@ -43,6 +43,7 @@ class Around:
 def around_of(surroundings: Surroundings) -> Around:
     """What a host's surroundings offer: nothing where it is neither of Proxmox VE nor a client of Ceph."""
     from cephtui.ceph.answers import listed
+    from cephtui.reports.masking.mask import names_of_hosts, names_of_target
     from cephtui.targets.surroundings import candidates_in
 
     targets = [candidate.spec for candidate in candidates_in(surroundings)]

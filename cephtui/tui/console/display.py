@@ -9,12 +9,11 @@ from rich.text import Text
 from textual.screen import Screen
 from textual.widgets import Static
 
-from cephtui.models import Plan, Run
-from cephtui.studies.queue import Queue
-from cephtui.tui.widgets.live_view import LiveView
-
 if TYPE_CHECKING:
+    from cephtui.models import Plan, Run
     from cephtui.studies.base import Measure, Study, StudyResult
+    from cephtui.studies.queue import Queue
+    from cephtui.tui.widgets.live_view import LiveView
 
 _STAYS_SECONDS = 15.0
 

@@ -14,6 +14,11 @@ COMMON = "runtime"
 """The one option that is kept for all presets of a console session."""
 
 
+def order_text(order: Order | None) -> str:
+    """``A B A B``; empty where none was chosen."""
+    return " ".join((order or "").upper())
+
+
 @dataclass(frozen=True, slots=True)
 class Edits:
     """What was typed: for each preset what differs from it, and the runtime and the repeats of all."""

@@ -11,6 +11,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Grid, Horizontal, Vertical, VerticalScroll
 from textual.events import DescendantFocus
+from textual.widget import Widget
 from textual.widgets import Input, Label, Static
 
 from cephtui import units
@@ -18,24 +19,23 @@ from cephtui.models import Plan, RadosPlace
 from cephtui.models.base import REPEATS_MOST, Quiet
 from cephtui.models.plan import Manner
 from cephtui.planning import Order
-from cephtui.presets import Preset, choice_text, combinations
-from cephtui.tools.base import OptionError, OptionField
-from cephtui.tui.console.edits import COMMON, Edits
-from cephtui.tui.console.preview import preview_text, problem_text
+from cephtui.presets import Preset, choice_text
+from cephtui.tools.base import YES_OR_NO, OptionError, OptionField
+from cephtui.tui.console.edits import COMMON, Edits, order_text
+from cephtui.tui.console.preview import fitted_texts, fitted_to_target, preview_text, problem_text
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
 
 REPEATS = OptionField("repeats", f"1 to {REPEATS_MOST}", "1", "number of repeats", "repeats")
 ORDERS: Mapping[str, Order | None] = {"": None, "abab": "abab", "abba": "abba"}
-ORDER = OptionField(
-    "order", "abab, abba or empty", "abab", "abba: every second repeat in reverse, against drift", "order"
-)
+_ORDER_ABOUT = "of several values, A and B: with A B B A every second repeat in reverse, against drift"
+ORDER = OptionField("order", "A B A B or A B B A", "A B A B", _ORDER_ABOUT, "order")
 _CACHES_ABOUT = "before each run, of the nodes and of all OSDs: slows all their clients"
-DROP_CACHES = OptionField("drop-caches", "yes or no", "no", _CACHES_ABOUT, "drop-caches")
+DROP_CACHES = OptionField("drop-caches", YES_OR_NO, "no", _CACHES_ABOUT, "drop caches")
 _QUIET_ABOUT = "noscrub and nodeep-scrub for the study; all: balancer and PG autoscaler off too; put back at its end"
-QUIET = OptionField("quiet-cluster", "yes, all or no", "no", _QUIET_ABOUT, "quiet-cluster")
+QUIET = OptionField("quiet-cluster", "yes, all or no", "no", _QUIET_ABOUT, "quiet cluster")
 _DROPS: Mapping[str, bool] = {"": False, "no": False, "yes": True}
-_QUIETS: Mapping[str, Quiet] = {"no": "", "": "", "yes": "scrubs", "all": "all"}
+_QUIETS: Mapping[str, Quiet] = {"": "", "no": "", "yes": "scrubs", "all": "all"}
 _QUIET_WORDS: Mapping[Quiet, str] = {quiet: word for word, quiet in _QUIETS.items()}
 UNSET = "not set"
 COLUMNS = 2
@@ -50,13 +50,15 @@ class Field(Input):
     def __init__(self, option: OptionField, value: str, preset: str) -> None:
         super().__init__(value, id=option.name, compact=True, classes="field", placeholder=preset or option.default)
         self.option, self.preset_text = option, preset
+        self.runs = ""
+        """What runs instead, where the target needs another value."""
         self.label = Label(self.name_text, classes="field-label")
 
     @property
     def name_text(self) -> Text:
         """Plain words, with the tool's own name behind them."""
         name, title = self.option.name, self.option.title
-        return Text(f"{title} ({name})" if title and title != name else name)
+        return Text(title if title == name.replace("-", " ") else f"{title} ({name})" if title else name)
 
     @property
     def differs(self) -> bool:
@@ -70,8 +72,9 @@ class Field(Input):
         parts = [f"{option.name}: {option.allowed}", option.about]
         if option.name == COMMON:
             parts.append("for all presets")
-        elif option not in (REPEATS, ORDER, DROP_CACHES, QUIET) and option.allowed != "true or false":
+        elif option not in (REPEATS, ORDER, QUIET) and option.allowed != YES_OR_NO:
             parts.append(f"{'1,4,16' if option.allowed[0].isdigit() else 'a,b,c'}: one run per value")
+        parts.append(self.runs and f"this target runs {self.runs}")
         return "; ".join(filter(None, parts))
 
     def fits(self, words: Sequence[str]) -> bool:
@@ -81,8 +84,8 @@ class Field(Input):
 
     def mark(self, wrong: str | None, plan: Plan | None, fitted: Mapping[str, str]) -> None:
         """Show whether it is wrong or changed, what an empty one really uses, and what is ``fitted`` to the target."""
-        runs = fitted.get(self.option.name, "")
-        self.label.update(Text.assemble(self.name_text, (f", runs {runs}" * bool(runs), "italic")))
+        self.runs = fitted.get(self.option.name, "")
+        self.label.update(Text.assemble(self.name_text, (f", runs {self.runs}" * bool(self.runs), "italic")))
         self.set_class(self.option.name == wrong, "wrong")
         self.set_class(self.differs, "changed")
         self.label.set_class(self.differs, "changed")
@@ -91,12 +94,12 @@ class Field(Input):
 
 
 class Tick(Field):
-    """An option that is either set or not."""
+    """An option that is on or off."""
 
-    BINDINGS = [key("space", "tick", "tick", "tick it, or take the tick away", priority=True)]
+    BINDINGS = [key("space", "tick", "yes/no", "yes, or no", priority=True)]
 
     def action_tick(self) -> None:
-        self.value = "" if self.value == "yes" else "yes"
+        self.value = "no" if (self.value or self.placeholder) == "yes" else "yes"
 
 
 def fields_of(preset: Preset, edits: Edits) -> list[Field]:
@@ -105,19 +108,13 @@ def fields_of(preset: Preset, edits: Edits) -> list[Field]:
     fields = []
     for option in preset.tool.fields():
         text = choice_text(options.get(option.name))
-        fields.append(Field(option, changes.get(option.name, text), text))
+        kind = Tick if option.allowed == YES_OR_NO else Field
+        fields.append(kind(option, changes.get(option.name, text), text))
     main = [field for field in fields if field.option.title]
-    repeated = [Field(REPEATS, str(edits.repeats), "1"), Field(ORDER, edits.order or "", "")]
-    repeated.append(Tick(DROP_CACHES, "yes" if edits.manner.drop_caches else "", ""))
-    repeated.append(Tick(QUIET, _QUIET_WORDS[edits.manner.quiet], ""))
+    repeated = [Field(REPEATS, str(edits.repeats), "1"), Field(ORDER, order_text(edits.order), "")]
+    repeated.append(Tick(DROP_CACHES, "yes" if edits.manner.drop_caches else "no", "no"))
+    repeated.append(Tick(QUIET, _QUIET_WORDS[edits.manner.quiet], "no"))
     return [*main, *repeated, *(field for field in fields if not field.option.title)]
-
-
-def fitted_to_target(preset: Preset, edits: Edits, plan: Plan) -> dict[str, str]:
-    """What runs, by option, where this kind of target needs another value than what the form has."""
-    combined = combinations(preset.tool, {**preset.file.options, **edits.overrides(preset)})
-    names = [name for name, value in plan.steps[0].options.items() if combined[0].get(name) != value]
-    return {name: ",".join(dict.fromkeys(choice_text(step.options[name]) for step in plan.steps)) for name in names}
 
 
 def parse_repeats(text: str) -> int:
@@ -130,7 +127,7 @@ def parse_repeats(text: str) -> int:
 
 def _choice(option: OptionField, choices: Mapping[str, T], text: str) -> T:
     """Raises OptionError."""
-    word = text.strip().lower()
+    word = "".join(text.lower().split())
     if word not in choices:
         raise OptionError(option.name, f"expected {option.allowed}, got {text!r}")
     return choices[word]
@@ -179,7 +176,9 @@ class FormScreen(Dialog[Edits | None]):
     """Every option of a preset; enter keeps what was typed, escape discards it."""
 
     BINDINGS = [
+        key("enter", "found", "goes to it", "go to the option that was found", shown=True, priority=True),
         key("enter", "keep", "keeps", "keep what was typed", shown=True, priority=True),
+        key("escape", "unfilter", "all options", "show all options again", shown=True),
         key("escape", "dismiss", "cancels", "leave it as it was", shown=True),
         key("f2", "how_often", "how often", "keep it, and choose how often it is measured", priority=True),
         key("ctrl+r", "reset", "resets", "all fields as in the preset", shown=True),
@@ -230,7 +229,7 @@ class FormScreen(Dialog[Edits | None]):
                 yield from self._cells(self._fields[: len(self._main)])
             yield Static(id="summary")
             with Horizontal(id="more-head"):
-                yield Label("more")
+                yield Label("more", id="more-count")
                 yield self._filter
             with VerticalScroll(can_focus=False), Grid(id="more"):
                 yield from self._cells(self._others)
@@ -273,13 +272,13 @@ class FormScreen(Dialog[Edits | None]):
             wrong, problem = str(getattr(error, "option", "")), problem_text(error, self._preset)
         if wrong is not None and wrong not in _CHOSEN_ELSEWHERE:
             edits = None
-        costs = cost_text(plan) if plan else ""
+        fitted = fitted_to_target(self._preset, edits.overrides(self._preset), plan) if edits and plan else {}
+        costs = ", ".join([cost_text(plan), *fitted_texts(fitted)]) if plan else ""
         if edits and edits.order and not edits.order_of(self._preset):
             costs += "; order has no effect without repeats of several values"
         self.query_one("#summary", Static).update(Text(problem or costs))
         self.query_one("#summary").set_class(bool(problem), "problem")
         self.query_one("#preview", Static).update(preview_text(plan) if plan else "")
-        fitted = fitted_to_target(self._preset, edits, plan) if edits and plan else {}
         for field in self._fields:
             field.mark(wrong, plan, fitted)
         return edits
@@ -293,6 +292,9 @@ class FormScreen(Dialog[Edits | None]):
         words = self._filter.value.lower().split()
         for field in self._others:
             field.display = field.label.display = field.fits(words)
+        shown = sum(field.display for field in self._others)
+        self.query_one("#more-count", Label).update(f"{shown} of {len(self._others)}" if words else "more")
+        self.refresh_bindings()
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         field = event.widget
@@ -302,8 +304,10 @@ class FormScreen(Dialog[Edits | None]):
     # ------------------------------------------------------------------ keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """An arrow to the side moves within the text first."""
+        """An arrow to the side moves within the text first, and a filter is left before the form."""
         focused = self.focused
+        if action in ("found", "unfilter", "keep", "dismiss"):
+            return bool(self._filter.value.strip()) == (action in ("found", "unfilter"))
         if action != "go" or not isinstance(focused, Input):
             return True
         return {"left": focused.cursor_at_start, "right": focused.cursor_at_end}.get(str(parameters[0]), True)
@@ -316,6 +320,22 @@ class FormScreen(Dialog[Edits | None]):
 
     def action_filter(self) -> None:
         self.set_focus(self._filter)
+
+    def action_found(self) -> None:
+        """Go to the field that has the focus among those that were found, else to the first, with all others around."""
+        found = [field for field in self._others if field.display]
+        if found:
+            self._leave_filter(self.focused if self.focused in found else found[0])
+
+    def action_unfilter(self) -> None:
+        self._leave_filter(self._filter)
+
+    def _leave_filter(self, to: Widget) -> None:
+        with self.prevent(Input.Changed):
+            self._filter.value = ""
+        self._narrow()
+        self.set_focus(to)
+        self.call_after_refresh(to.scroll_visible, animate=False)
 
     def action_keep(self) -> None:
         """Keep what was typed, if it can be run; else go to what is wrong."""

@@ -97,7 +97,6 @@ class HowOftenScreen(Dialog[Entry | None]):
                 yield Static(id="plan")
 
     def on_mount(self) -> None:
-        super().on_mount()
         self.query_one(KindList).highlighted = 0
         self.query_one(KindList).focus()
         self._choose()

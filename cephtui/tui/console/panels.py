@@ -20,21 +20,20 @@ from textual.widgets import Static
 
 from cephtui import units
 from cephtui.frozen import dataclass
-from cephtui.models import Interval, Run, Total
 from cephtui.models.metrics import COMMIT, HEADLINE_BY_NAME, HeadlineName, Metric
-from cephtui.presets import Preset
 from cephtui.reports.drawn.sparks import spark
 from cephtui.reports.words.quality import is_marked
 from cephtui.reports.words.text import counted, margin_of
 from cephtui.sessions import store
 from cephtui.sessions.store import StoreError
-from cephtui.stats import known_sum
 from cephtui.tui.charts.colors import FLOW_COLORS
 from cephtui.tui.keys import key
 from cephtui.tui.terminal.profile import profile_of
 
 if TYPE_CHECKING:
-    from cephtui.analysis.views.live import LiveRun, Progress
+    from cephtui.analysis.views.live import LiveRun
+    from cephtui.models import Interval, Run, Total
+    from cephtui.presets import Preset
 
 _SHORT = {"read": "r", "write": "w"}
 _SHOWN = (*_SHORT, COMMIT)
@@ -51,8 +50,6 @@ class TileResult:
     """IOPS over time."""
     direction: str = ""
     """``read`` or ``write`` where it is one of them, for the colour."""
-    percent: int | None = None
-    """How much of the run is done; None where none is in progress."""
     longer: tuple[str, ...] = ()
     """Texts where there is more room: with the interval of the mean and the number of repeats, the longest first."""
 
@@ -128,6 +125,8 @@ def _metric(name: HeadlineName) -> Metric:
 
 def _values(flows: Mapping[str, Total | Interval], name: HeadlineName) -> list[float | None]:
     """One value where reads and writes add up, else one of each; of writes that are flushed, that of the commit."""
+    from cephtui.stats import known_sum
+
     metric = _metric(name)
     values = [metric.of(flows[flow]) for flow in metric.names_of_whole(flows) if flow in _SHOWN]
     return [known_sum(values)] if values and HEADLINE_BY_NAME[name].sums else values
@@ -159,7 +158,7 @@ class PresetPanel(Static):
         """A run of its preset has begun."""
         self.result = TileResult("starting", "starting")
 
-    def show_live(self, state: LiveRun, progress: Progress, silent_seconds: float) -> None:
+    def show_live(self, state: LiveRun, silent_seconds: float) -> None:
         """Show the run of its preset as it is now, or that its samples are overdue."""
         flows = state.latest.flows if state.latest else {}
         text = headline_text(flows, self.preset.file.headline)
@@ -168,8 +167,7 @@ class PresetPanel(Static):
         if silent_seconds:
             text = "no sample"
         history = tuple(state.history.total("iops").values())
-        percent = None if progress.fraction is None else round(100 * progress.fraction)
-        self.result = TileResult(text, text, history, direction_of(flows), percent or 0)
+        self.result = TileResult(text, text, history, direction_of(flows))
 
     def render(self) -> Text:
         width, rows = self.content_size
@@ -189,15 +187,13 @@ class PresetPanel(Static):
         return f"bold {color}" if self.result.text else "dim"
 
     def _with_history(self, result: Text, width: int) -> Text:
-        """What is done of the run in progress stands at the right edge."""
         shown = self.result
-        percent = "" if shown.percent is None else f"{shown.percent:>3} %"
-        room = width - result.cell_len - len(percent) - 2
+        room = width - result.cell_len - 2
         if room > 0:
             history = spark(shown.values, room, ascii_only=profile_of(self).ascii_only, fills=True)
             color = FLOW_COLORS.get(shown.direction, "")
             result.append(" ").append(history.ljust(room), f"not bold {color}")
-        return result.append(f" {percent}" if percent else "", "not bold")
+        return result
 
     def on_click(self, event: events.Click) -> None:
         self.post_message(Panels.Chosen(self.preset, run=event.chain > 1))
@@ -255,10 +251,10 @@ class Panels(Horizontal, can_focus=True):
         for panel in self._of(run):
             panel.show_begun()
 
-    def show_live(self, state: LiveRun, progress: Progress, silent_seconds: float) -> None:
+    def show_live(self, state: LiveRun, silent_seconds: float) -> None:
         """Put the run in progress on the tile of its preset."""
         for panel in self._of(state.run):
-            panel.show_live(state, progress, silent_seconds)
+            panel.show_live(state, silent_seconds)
 
     def show_result(self, run: Run, values: Sequence[float | None]) -> None:
         """Put a run's result on the tile of its preset."""

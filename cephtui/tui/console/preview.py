@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -10,13 +13,18 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.models import Plan, RadosPlace, Run
-from cephtui.planning import Request
-from cephtui.presets import Preset
+from cephtui.models import RadosPlace
+from cephtui.presets import choice_text, combinations
 from cephtui.reports.drawn.plan import above_cap_text
 from cephtui.reports.words.text import conditions, tool_command
 from cephtui.targets.scratch import is_scratch
 from cephtui.tools.base import OptionError
+from cephtui.tui.console.edits import order_text
+
+if TYPE_CHECKING:
+    from cephtui.models import Plan, Run
+    from cephtui.planning import Request
+    from cephtui.presets import Choice, Preset
 
 
 def problem_text(error: Exception, preset: Preset) -> str:
@@ -68,7 +76,8 @@ class Preview(Vertical):
         short = "a scratch file" if is_scratch(target) else target
         name = "" if preset.file.key else f"{preset.name}: "
         text = Text.assemble(name, (what or differences or preset.file.title, "bold"), ("  on ", "dim"), short)
-        text.append(f"  {', '.join(_notes(plan))}" if plan else "", "italic")
+        fitted = fitted_texts(fitted_to_target(preset, request.overrides, plan)) if plan else []
+        text.append(f"  {', '.join([*fitted, *_notes(plan)])}" if plan else "", "italic")
         self._next = text, preview_text(plan) if plan else Text(problem)
         self._conditions = conditions(plan.steps[0]) if plan else "", target
         self.problem = plan is None
@@ -109,8 +118,20 @@ class Preview(Vertical):
 def _differences(request: Request) -> str:
     """What differs from the preset, in words."""
     times = [f"{request.repeats} times"] if request.repeats > 1 else []
-    order = [f"order {request.order}"] if request.order else []
+    order = [f"order {order_text(request.order)}"] if request.order else []
     return ", ".join([*request.option_texts, *times, *order, *request.manner.texts])
+
+
+def fitted_to_target(preset: Preset, overrides: Mapping[str, Choice], plan: Plan) -> dict[str, str]:
+    """What runs, by option, where this kind of target needs another value than was chosen."""
+    combined = combinations(preset.tool, {**preset.file.options, **overrides})
+    names = [name for name, value in plan.steps[0].options.items() if combined[0].get(name) != value]
+    return {name: ",".join(dict.fromkeys(choice_text(step.options[name]) for step in plan.steps)) for name in names}
+
+
+def fitted_texts(fitted: Mapping[str, str]) -> list[str]:
+    """``runs ioengine=rbd iodepth=512``; empty where all is as chosen."""
+    return [f"runs {' '.join(f'{name}={text}' for name, text in fitted.items())}"] if fitted else []
 
 
 def preview_text(plan: Plan) -> Text:

@@ -13,10 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 
 from cephtui import units
-from cephtui.models import Mark, Run
 from cephtui.presets import Catalogue, Preset, PresetError, by_key, options_by_preset, the_six
-from cephtui.reports.masking.mask import Names, names_in, names_of_target
-from cephtui.running.runner import Runner
 from cephtui.studies.dispatcher import Dispatcher
 from cephtui.targets.scratch import is_scratch, target_words
 from cephtui.tools.base import OptionError
@@ -25,17 +22,20 @@ from cephtui.tui.console.chooser import Chooser
 from cephtui.tui.console.display import ConsoleDisplay, StudyLine
 from cephtui.tui.console.panels import Panels
 from cephtui.tui.console.preview import Preview, problem_text
-from cephtui.tui.console.start import Start
 from cephtui.tui.console.status_bar import StatusBar, running_text
 from cephtui.tui.copying import COPY
 from cephtui.tui.keys import MATRIX_ABOUT, WHY_ABOUT, KeyBar, key
-from cephtui.tui.screens.run import CURVE, CompareWanted, RunScreen
+from cephtui.tui.screens.run import CURVE, FILTER, CompareWanted, RunScreen
 from cephtui.tui.terminal.in_order import opening
 from cephtui.tui.widgets.cluster_now import health_text
 from cephtui.tui.widgets.live_view import LiveView
 
 if TYPE_CHECKING:
+    from cephtui.models import Mark, Run
+    from cephtui.reports.masking.mask import Names
+    from cephtui.running.runner import Runner
     from cephtui.studies.saved import StudyState
+    from cephtui.tui.console.start import Start
 
 
 def _preset_key(number: int) -> Binding:
@@ -105,8 +105,9 @@ class ConsoleScreen(RunScreen):
         key("r", "runs", "runs", "jump to the list of runs; enter shows details", "view"),
         key("c", "compare", "compare", "compare the run under the cursor with another", "view"),
         CURVE,
+        FILTER,
         COPY,
-        key("escape", "back", "back", "leave the full screen, close messages", "more"),
+        key("escape", "back", "back", "leave the full screen or the filter, close messages", "more"),
     ]
     NOTHING = "nothing has run yet in this console"
     PRESENTS_NOTHING = "nothing is running: esc, then enter runs the selected preset"
@@ -141,7 +142,14 @@ class ConsoleScreen(RunScreen):
         yield self._live_view
         yield StudyLine()
         yield KeyBar(
-            "copy", "app.check", "choose('preset')", "compare", "app.mark", "choose('nodes')", "choose('how_often')"
+            "filter",
+            "copy",
+            "app.check",
+            "choose('preset')",
+            "compare",
+            "app.mark",
+            "choose('nodes')",
+            "choose('how_often')",
         )
 
     def on_mount(self) -> None:
@@ -161,11 +169,12 @@ class ConsoleScreen(RunScreen):
 
     async def _mount_table(self) -> None:
         """Runs are looked for only then: the table lacks none of them."""
+        from cephtui.tui.widgets.runs_filter import RunsFilter
         from cephtui.tui.widgets.runs_table import RunsTable
 
         if self.is_attached:
             table = RunsTable()
-            await self.mount(table, after=self.query_one(StudyLine))
+            await self.mount(RunsFilter(table), table, after=self.query_one(StudyLine))
             table.show_session(self._start.earlier, self._start.marks, options_by_preset(self._catalogue))
             self._live_view.listen()
 
@@ -192,6 +201,8 @@ class ConsoleScreen(RunScreen):
 
     def names_to_hide(self) -> Names:
         """Names of the choice, of the config file, and of the runs."""
+        from cephtui.reports.masking.mask import names_in, names_of_target
+
         nodes = [*self._start.nodes, *self.choice.nodes.hosts, *self._start.config.nodes.values()]
         targets = names_of_target(self._start.target.spec) | names_of_target(self.choice.target.spec)
         return {**names_in(nodes), **targets, **self.choice.around.names, **super().names_to_hide()}
@@ -223,7 +234,9 @@ class ConsoleScreen(RunScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A number key is active where a preset has it."""
-        return action != "select" or any(preset.file.key in parameters for preset in by_key(self._catalogue))
+        if action == "select":
+            return any(preset.file.key in parameters for preset in by_key(self._catalogue))
+        return super().check_action(action, parameters)
 
     def action_select(self, number: int) -> None:
         """Select the preset with this key; enter then runs it, wherever the focus was."""
@@ -277,11 +290,11 @@ class ConsoleScreen(RunScreen):
     def _drawn(self, message: LiveView.Drawn) -> None:
         """The tile, the status bar and the table follow the run."""
         state, progress, bar = message.state, message.progress, self.query_one(StatusBar)
-        self.query_one(Panels).show_live(state, progress, message.silent_seconds)
+        self.query_one(Panels).show_live(state, message.silent_seconds)
         flows = state.latest.flows if state.latest and progress.phase != "prepare" else {}
         if self.table:
-            self.table.show_live(state.run, flows, progress.fraction, progress.phase)
-        bar.running = running_text(state, progress, message.remaining)
+            self.table.show_live(state.run, flows, progress.phase)
+        bar.running = running_text(state)
         self._chooser.show_nodes()
         bar.health = health_text(state.cluster, badge=True) if state.cluster else Text()
 
@@ -325,7 +338,7 @@ class ConsoleScreen(RunScreen):
             self.notify("nothing has run yet (o opens saved sessions)")
 
     def action_back(self) -> None:
-        """Close the full screen, else dismiss notifications and go to where the number keys work."""
-        if not self.leave_zoom():
+        """Close the full screen, else the filter, else dismiss notifications and go to where the number keys work."""
+        if not (self.leave_full_screen() or self.leave_filter()):
             self.app.clear_notifications()
             self.set_focus(self.query_one(Panels))

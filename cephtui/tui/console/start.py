@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from cephtui.config import Config
 from cephtui.frozen import dataclass
-from cephtui.models import Mark, Node, Run
 from cephtui.planning import new_batch
-from cephtui.targets import Target
+
+if TYPE_CHECKING:
+    from cephtui.models import Mark, Node, Run
+    from cephtui.targets import Target
 
 
 @dataclass(frozen=True, slots=True)

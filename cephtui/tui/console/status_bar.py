@@ -8,35 +8,21 @@ from rich.text import Text
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from cephtui import units
 from cephtui.reports.words.text import taking_part
 
 if TYPE_CHECKING:
-    from cephtui.analysis.views.live import LiveRun, Progress
+    from cephtui.analysis.views.live import LiveRun
 
 _NAME, _GAP = "cephtui", "   "
 _IMPORTANCE = ("running", "queue", "session", "nodes", "health")
 _NODES_LEAST = 12
 """Columns of the nodes that are worth to be shown."""
-_PHASES = {"prepare": "prefilling ", "ramp": "ramp ", "run": ""}
 
 
-def running_text(state: LiveRun, progress: Progress, remaining: str) -> str:
-    """``#3 write-iops 34/62 s, run 2 of 4, 1:40 min left``; the time left only where there is more than this run.
-
-    Where nodes have broken off, with how many are left: ``#3 write-iops 34/62 s, 2 of 3 nodes``.
-    """
+def running_text(state: LiveRun) -> str:
+    """``#3 write-iops``, with how many nodes are left where some have broken off; how far it is stands below."""
     rest = taking_part(state)
-    more = [rest] * bool(rest) + [remaining] * remaining.startswith("run ")
-    return ", ".join([_how_far(state, progress), *more])
-
-
-def _how_far(state: LiveRun, progress: Progress) -> str:
-    text = f"#{state.run.run} {state.run.preset} {_PHASES[progress.phase]}"
-    expected = state.expected_seconds
-    if progress.phase == "prepare" or expected is None:
-        return text + units.duration(progress.elapsed_seconds)
-    return f"{text}{min(progress.elapsed_seconds, expected):.0f}/{units.duration(expected)}"
+    return f"#{state.run.run} {state.run.preset}{f', {rest}' if rest else ''}"
 
 
 class StatusBar(Static):
@@ -44,7 +30,7 @@ class StatusBar(Static):
 
     session: reactive[str | None] = reactive(None)
     running = reactive("")
-    """The run in progress, how far it is, and the time left; empty for none."""
+    """The run in progress; empty for none."""
     queue = reactive("")
     """How much waits and for how long; empty for nothing."""
     nodes: reactive[Text] = reactive(Text)

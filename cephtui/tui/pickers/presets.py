@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cephtui import presets, suites
-from cephtui.models.rows import SuiteRow
+from cephtui.models.preset_rows import SuiteRow
 from cephtui.presets import Catalogue, Preset, PresetError
-from cephtui.reports.words.text import size_of
+from cephtui.reports.views.presets import size_of
 from cephtui.suites import Suite, Suites
 from cephtui.tui.keys import key
 from cephtui.tui.pickers.picker import Picker

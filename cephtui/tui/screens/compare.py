@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -12,7 +13,7 @@ from textual.containers import Horizontal
 
 from cephtui.analysis.runs.batches import tool_of
 from cephtui.analysis.runs.change import Change
-from cephtui.analysis.runs.sides import Side
+from cephtui.analysis.runs.sides import Side, side_of, without_shared_runs
 from cephtui.analysis.verdicts.conclusion import Judgement, judge_sides
 from cephtui.analysis.verdicts.noted import with_noted
 from cephtui.models.metrics import COMMIT, DIRECTIONS, FLUSH, LIVE, Metric
@@ -22,7 +23,8 @@ from cephtui.reports.masking.mask import Names, names_in
 from cephtui.reports.render.rich import draw
 from cephtui.reports.views.comparison import comparison_document
 from cephtui.reports.words.text import metric_of
-from cephtui.tui.charts.overlay import Curves, Overlay
+from cephtui.sessions import store
+from cephtui.tui.charts.overlay import Curves, Overlay, curve_points
 from cephtui.tui.copying import COPY, CopyingScreen, MarkdownSnippet, comparison_snippet
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.screens.compare_presenter import SWAP, TwoSides
@@ -32,6 +34,19 @@ from cephtui.tui.widgets.scrolled import Scrolled
 _ROWS_BESIDE = 10
 """Rows that the sides, their times, the headings and the first figures take; verdicts and differences have the rest."""
 _VERDICT_ROWS, _INTERVAL_ROWS = 2, 3
+
+
+def compared(first: tuple[Path, int], second: tuple[Path, int]) -> CompareScreen:
+    """The comparison of two runs, each with its repeats, by session and number; raises StoreError."""
+    (left, left_curves), (right, right_curves) = _side(*first), _side(*second)
+    return CompareScreen(*without_shared_runs(left, right), left_curves, right_curves)
+
+
+def _side(directory: Path, number: int) -> tuple[Side, Curves]:
+    """A run with its repeats, and its curves; raises StoreError."""
+    run = store.read_run(directory, number)
+    side = side_of(run, store.read_runs(directory)[0], store.read_marks(directory))
+    return side, curve_points(store.read_history(directory, number))
 
 
 def judged_now(left: Side, right: Side) -> Judgement | None:

@@ -24,7 +24,8 @@ from cephtui.reports.views.comparison import NO_RESULTS
 from cephtui.reports.words.facts import period
 from cephtui.reports.words.text import conditions, metric_of, moment, title_of
 from cephtui.reports.words.verdict import change_of, word_text
-from cephtui.tui.charts.overlay import COLORS, Curves, Overlay
+from cephtui.tui.charts.colors import SIDE_COLORS
+from cephtui.tui.charts.overlay import Curves, Overlay
 from cephtui.tui.keys import key
 from cephtui.tui.screens.presenter import BigFigure, PresentedFigure, PresenterScreen
 from cephtui.tui.widgets.big import Big
@@ -129,7 +130,7 @@ class ComparePresenter(PresenterScreen):
         for name, side in zip("AB", self._sides, strict=True):
             several = f", {len(side.runs)} runs" if len(side.runs) > 1 else ""
             text = f" {side.name}  {period(side.runs)}  {side.run.preset}  {conditions(side.run)}{several}"
-            lines.append(Text.assemble((name, f"bold {COLORS[name]}"), text))
+            lines.append(Text.assemble((name, f"bold {SIDE_COLORS[name]}"), text))
         noted = [f"{mark.text} ({moment(mark)})" for _, mark in marks_between(*self._sides)]
         lines.append(Text(f"* {'; '.join(noted)}" if noted else "no marks in these runs or between them", style="dim"))
         return Text("\n").join(lines)
@@ -143,7 +144,9 @@ class ComparePresenter(PresenterScreen):
         self.query_one("#metric", Big).say(f"{title_of(metric, [figure.tool], [figure.direction])} {figure.direction}")
         for name, value in (("A", figure.left), ("B", figure.right)):
             number, _, unit = metric.as_text(value).partition(" ")
-            self.query_one(f"#{name}", BigFigure).show(PresentedFigure(f"{name} {unit}".strip(), number), COLORS[name])
+            self.query_one(f"#{name}", BigFigure).show(
+                PresentedFigure(f"{name} {unit}".strip(), number), SIDE_COLORS[name]
+            )
         is_change = between(*self._sides).is_in_order
         change = PresentedFigure(
             "change" if is_change else "B vs A", percent_text(figure.change_fraction if figure.same_load else None)

@@ -18,7 +18,7 @@ from cephtui.paths import packaged_presets_dir, user_presets_dir
 from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.masking.mask import Names, names_in
 from cephtui.reports.render.rich import draw
-from cephtui.reports.views.curve import curve_view, knee_words, points_blocks, title_of_curve
+from cephtui.reports.views.curve import curve_view, knee_words, knees_of, points_blocks, title_of_curve
 from cephtui.tui.charts.curves import hockey_stick, over_axis
 from cephtui.tui.charts.plot import Plot, PlotChart
 from cephtui.tui.copying import COPY, CopyingScreen, MarkdownSnippet, snippet_of
@@ -133,7 +133,7 @@ class CurveScreen(CopyingScreen):
 
 def _said(curve: Curve, metric: Metric) -> Text:
     """What a load curve shows; of several series a line each."""
-    words_by_series = knee_words(curve, metric)
+    words_by_series = knee_words(curve.axis, knees_of(curve), metric)
     if len(words_by_series) == 1:
         first, *notes = words_by_series[0][1]
         return Text("\n").join([Text(first, "bold"), *map(Text, notes)])

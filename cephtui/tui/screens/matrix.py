@@ -22,27 +22,32 @@ from cephtui.analysis.views.matrix import Matrix
 from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.blocks import Block, Items, together
 from cephtui.reports.blocks import Text as TextBlock
+from cephtui.reports.drawn.sparks import share_bar
 from cephtui.reports.masking.mask import Names, names_in, names_of_hosts, names_of_target
 from cephtui.reports.render.rich import draw, styled
 from cephtui.reports.render.tables import plain
+from cephtui.reports.styles import STYLES
 from cephtui.reports.views.links import links_blocks, links_view
 from cephtui.reports.views.matrix import (
     NO_RUNS,
     ROOMS,
+    CellTexts,
     Room,
     cell_lines,
-    cell_words,
     column_titles,
     figure_title,
+    legend,
     matrix_view,
     place_text,
     progress_text,
     remarks,
+    row_texts,
     row_titles,
 )
 from cephtui.sessions import store
 from cephtui.sessions.matrix import MatrixReader
 from cephtui.sessions.store import StoreError
+from cephtui.tui.charts.ink import Ink, ink_of
 from cephtui.tui.copying import COPY, CopyingScreen, MarkdownSnippet, snippet_of
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.terminal.profile import profile_of
@@ -80,7 +85,7 @@ class MatrixTable(DataTable[Text]):
         """The runs of a cell are to be shown."""
 
     def __init__(self) -> None:
-        super().__init__(id="matrix", cursor_type="cell", zebra_stripes=True)
+        super().__init__(id="matrix", cursor_type="cell", header_height=2, cursor_background_priority="css")
         self._matrix: Matrix | None = None
         self._fixed = 1
         """Columns before the cells."""
@@ -90,7 +95,7 @@ class MatrixTable(DataTable[Text]):
         here = self.chosen if self.row_count else None
         before, self._matrix = self.scroll_offset, matrix
         titles, rows = self._laid_out(matrix)
-        widths = [max(text.cell_len for text in column) for column in zip(titles, *rows, strict=True)]
+        widths = [max(map(_width, column)) for column in zip(titles, *rows, strict=True)]
         widths[0] = min(widths[0], max(_STEP_LEAST, self._room() // 3))
         for cells in rows:
             cells[0].truncate(widths[0], overflow="ellipsis")
@@ -118,25 +123,29 @@ class MatrixTable(DataTable[Text]):
         """The titles and the rows: as much of them as has room, else the least, which are scrolled."""
         for room in ROOMS:
             titles, rows = self._texts(matrix, room)
-            widths = [max(text.cell_len for text in column) + _PADDING for column in zip(titles, *rows, strict=True)]
+            widths = [max(map(_width, column)) + _PADDING for column in zip(titles, *rows, strict=True)]
             self._fixed = len(titles) - len(matrix.columns)
             if sum(widths) + self.styles.scrollbar_size_vertical <= self._room():
                 break
         return titles, rows
 
     def _texts(self, matrix: Matrix, room: Room) -> tuple[list[Text], list[list[Text]]]:
-        plain_only = profile_of(self).ascii_only
         columns: dict[str, Sequence[str]] = {"step": row_titles(matrix)}
         if room == "wide" and any(places := [place_text(row) for row in matrix.rows]):
             columns["where"] = places
         if room == "wide":
             columns["figure"] = [figure_title(row.metric) for row in matrix.rows]
-        titles = [plain(title) for title in (*columns, *column_titles(matrix))]
-        heads = zip(*columns.values(), strict=True)
-        return titles, [
-            [*map(plain, head), *(styled(cell_words(row, cell, room), ascii_only=plain_only) for cell in row.cells)]
-            for head, row in zip(heads, matrix.rows, strict=True)
-        ]
+        titles = [plain(title) for title in columns]
+        drawn = [list(map(plain, texts)) for texts in columns.values()]
+        places_of_rows = zip(*(row_texts(row, room) for row in matrix.rows), strict=True)
+        for title, texts in zip(column_titles(matrix), places_of_rows, strict=True):
+            headings, cells = _aligned(texts, self._ink(), ascii_only=profile_of(self).ascii_only)
+            titles.append(plain(title).append("\n").append(headings, "dim"))
+            drawn.append(cells)
+        return titles, [list(row) for row in zip(*drawn, strict=True)]
+
+    def _ink(self) -> Ink:
+        return ink_of(self)
 
     def on_resize(self) -> None:
         if self._matrix:
@@ -156,6 +165,44 @@ class MatrixTable(DataTable[Text]):
         self.post_message(self.Opened(*self.chosen))
 
 
+def _aligned(texts: Sequence[CellTexts], ink: Ink, *, ascii_only: bool) -> tuple[str, list[Text]]:
+    """The headings of a place, and its cells with their parts below each other.
+
+    The ground of a figure, or a bar behind it where colours can't be mixed, is its share of the best of its row.
+    """
+    shares = [cell.figure.share for cell in texts]
+    has_grounds = ink.colors and ink.shades
+    grounds = [ink.share_ground(share) if has_grounds and share is not None else "" for share in shares]
+    bars = ["" if has_grounds or share is None else share_bar(share, ascii_only=ascii_only) for share in shares]
+    parts = (
+        ("mean", True, [plain(cell.figure.plain) for cell in texts]),
+        ("", False, [Text(bar, STYLES["code"]) for bar in bars]),
+        ("", False, [styled(cell.mark) for cell in texts]),
+        ("spread", True, [styled(cell.spread) for cell in texts]),
+        ("runs", False, [styled(cell.runs, ascii_only=ascii_only) for cell in texts]),
+    )
+    headings, cells = list[str](), [Text() for _ in texts]
+    for heading, is_right, column in parts:
+        if not (most := max(text.cell_len for text in column)):
+            continue
+        width = max(most, len(heading))
+        headings.append(heading.rjust(width) if is_right else heading.ljust(width))
+        for cell, text, ground in zip(cells, column, grounds, strict=True):
+            blanks = " " * (width - text.cell_len)
+            cell.append(" " if cell else "")
+            cell.append_text(Text.assemble(blanks, text) if is_right else Text.assemble(text, blanks))
+            if heading == "mean" and ground:
+                cell.stylize(ground)
+    for cell in cells:
+        cell.rstrip()
+    return " ".join(headings), cells
+
+
+def _width(text: Text) -> int:
+    """Of its longest line."""
+    return max(line.cell_len for line in text.split("\n"))
+
+
 _READ_SECONDS = 1.0
 
 
@@ -169,6 +216,7 @@ class MatrixScreen(CopyingScreen):
     ]
     DEFAULT_CSS = """
     MatrixScreen #matrix-progress { height: auto; max-height: 2; padding: 0 1; }
+    MatrixScreen #legend { height: auto; max-height: 2; padding: 0 1; color: $foreground 60%; }
     MatrixScreen #cell { height: auto; max-height: 7; padding: 0 1; border-top: solid $primary-darken-1; }
     MatrixScreen #remarks { height: 1fr; padding: 0 1; border-top: solid $primary-darken-1; }
     """
@@ -185,6 +233,8 @@ class MatrixScreen(CopyingScreen):
         yield TitleBar(f"matrix of {self._directory.name}")
         yield Static("reading the session ...", id="matrix-progress")
         yield MatrixTable()
+        share = "shade" if profile_of(self).has_shades else "bar"
+        yield Static(legend(share), id="legend", markup=False)
         yield Static(id="cell")
         yield Static(id="remarks")
         yield KeyBar("copy")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from rich.text import Text
@@ -14,18 +14,19 @@ from cephtui import units
 from cephtui.analysis.detectors.explaining import mark_of
 from cephtui.analysis.views.live import LiveRun
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterSample, Run
+from cephtui.models import ClusterSample
 from cephtui.models.metrics import BY_NAME, COMMIT, FLUSH, HEADLINES, Headline, Metric
-from cephtui.reports.words.text import conditions, how_far, phase_words, title_of
+from cephtui.reports.words.text import conditions, phase_words, title_of
 from cephtui.tui.charts.chart import Chart
 from cephtui.tui.charts.colors import FLOW_COLORS
 from cephtui.tui.dialogs import Dialog
 from cephtui.tui.keys import key
+from cephtui.tui.screens.timeline import HasRun, TimelineScreen
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import Big
-from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import Shown, picture
 from cephtui.tui.widgets.stages import band, stage_texts
+from cephtui.tui.widgets.time_bar import TimeBar, TimeLine
 
 _ACTIVE_SECONDS = 2.0
 """What ended so long ago is still shown: the newest figures are of the second before."""
@@ -124,12 +125,13 @@ def osd_texts(cluster: ClusterSample | None) -> tuple[str, ...]:
     return (f"slowest of all: {text}", text)
 
 
-def presented_progress(shown: Shown | None, live: LiveRun | None) -> str:
-    """How far the run is: ``running 34 of 62 s``."""
-    if live is None:
-        return "over the whole run" if shown and shown.whole else ""
-    expected = None if live.phase == "prepare" else live.expected_seconds
-    return f"{phase_words(live, live.phase)} {how_far(live.progress().elapsed_seconds, expected)}"
+def presented_progress(shown: Shown | None, live: LiveRun) -> TimeLine:
+    """How far a run in progress is; how far a prefill is stands in its figures."""
+    elapsed, expected = live.progress().elapsed_seconds, None if live.phase == "prepare" else live.expected_seconds
+    stalls = tuple((begin, end) for begin, end, _, stalled in (shown.spans if shown else ()) if stalled)
+    marks = tuple(at for at, _ in (shown.marks if shown else ()))
+    end = None if expected is None else max(expected, elapsed)
+    return TimeLine(phase_words(live, live.phase), 0.0, elapsed, end, stalls, marks)
 
 
 _DRAWS_PER_SECOND = 4
@@ -182,8 +184,8 @@ class PresenterScreen(Dialog[None]):
         self.set_class(profile_of(self.query(Big).first()).ascii_only, "-plain")
 
 
-class Presenter(PresenterScreen):
-    """Follows the view of the screen below; the run is not affected."""
+class Presenter(PresenterScreen, TimelineScreen):
+    """Follows the screen with the run below, which goes on; a recording is played from here too."""
 
     BINDINGS = [
         key("escape,f,q", "app.pop_screen", "back", "back; the run continues"),
@@ -198,7 +200,7 @@ class Presenter(PresenterScreen):
     Presenter.-huge #banner { height: 7; padding: 1 0; }
     Presenter.-plain.-tall #banner { height: 7; padding: 1 0; }
     Presenter.-plain.-tall #cluster-now { height: 1; }
-    Presenter #banner.-wrong { color: #d55e00; }
+    Presenter #banner.-wrong { color: $error; }
     Presenter #banner.-phase { color: $foreground 60%; }
     Presenter Chart { height: 1fr; }
     Presenter #stages-now { height: auto; padding: 0 1; }
@@ -221,12 +223,13 @@ class Presenter(PresenterScreen):
     Presenter.-nothing #nothing { display: block; }
     """
 
-    def __init__(
-        self, view: RunView, run: Callable[[], Run | None], live: Callable[[], LiveRun | None], nothing: str
-    ) -> None:
-        """``run`` is what is drawn on the view, ``live`` its state while it runs; without a run, ``nothing``."""
+    def __init__(self, below: HasRun) -> None:
         super().__init__()
-        self._view, self._run, self._live, self._nothing = view, run, live, nothing
+        self._below = below
+
+    @property
+    def run_screen(self) -> HasRun:
+        return self._below
 
     def compose(self) -> ComposeResult:
         yield Static(id="presented")
@@ -234,7 +237,7 @@ class Presenter(PresenterScreen):
             yield BigFigure()
             yield BigFigure()
         yield Big(id="banner")
-        yield Static(self._nothing, id="nothing")
+        yield Static(self._below.PRESENTS_NOTHING, id="nothing")
         yield Chart(id="presented-chart")
         with Vertical(id="stages-now"):
             yield Static(id="band")
@@ -242,18 +245,21 @@ class Presenter(PresenterScreen):
         with Horizontal(id="cluster-now"):
             yield Big(id="health")
             yield Big(id="osds")
+        yield TimeBar()
 
     def on_mount(self) -> None:
-        self._follow()
-        self.set_interval(1 / _DRAWS_PER_SECOND, self._follow)
+        self.follow()
+        self.set_interval(1 / _DRAWS_PER_SECOND, self.follow)
 
-    def _follow(self) -> None:
-        headline, shown, live = self._view.headline, self._view.shown, self._live()
-        drawn = picture(shown, headline) if shown else None
+    def follow(self) -> None:
+        view, live = self._below.view, self._below.live
+        headline, shown = view.headline, view.shown
+        drawn = picture(shown, headline, view.part) if shown else None
         self.set_class(shown is None and live is None, "-nothing")
         self.set_class(drawn is None or not drawn.lines, "-empty")
-        run = self._run()
-        parts = [run.preset, conditions(run), presented_progress(shown, live), self.app.sub_title] if run else []
+        run = self._below.drawn[1] if self._below.drawn else None  # another may have begun
+        whole = "over the whole run" if shown and shown.whole else ""
+        parts = [run.preset, whole, self.app.sub_title, conditions(run)] if run else []
         self.query_one("#presented", Static).update(Text("   ".join(filter(None, parts)), "bold"), layout=False)
         for box, figure in zip(self.query(BigFigure), two_figures(shown, live, headline), strict=True):
             box.show(figure, FLOW_COLORS.get(figure.flow))
@@ -262,6 +268,7 @@ class Presenter(PresenterScreen):
         self._show_stages(shown)
         self._show_banner(banner(shown, live))
         self._show_cluster(live)
+        self._show_time(shown, live)
 
     def _show_stages(self, shown: Shown | None) -> None:
         """Where the latency goes, of the flow that takes longest."""
@@ -288,6 +295,13 @@ class Presenter(PresenterScreen):
         badge.say(word or "health unknown")
         self.query_one("#osds", Big).say(*osd_texts(cluster))
 
+    def _show_time(self, shown: Shown | None, live: LiveRun | None) -> None:
+        player, bar = self._below.player, self.query_one(TimeBar)
+        line = player.line if player else presented_progress(shown, live) if live else None
+        bar.display = line is not None
+        if line:
+            bar.show(line)
+
     def action_next_metric(self) -> None:
-        self._view.figure = (self._view.figure + 1) % len(HEADLINES)
-        self._follow()
+        self._below.view.figure = (self._below.view.figure + 1) % len(HEADLINES)
+        self.follow()

@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING, cast
 
 from textual.message import Message
 
-from cephtui.models import Mark, Run
 from cephtui.models.metrics import HEADLINES
-from cephtui.reports.masking.mask import Names, names_in
 from cephtui.tui.copying import CopyingScreen, MarkdownSnippet, run_snippet
 from cephtui.tui.keys import key
+from cephtui.tui.screens.timeline import HasRun, TimelineScreen
 from cephtui.tui.widgets.live_view import LiveView
 from cephtui.tui.widgets.run_view import RunView
 
 if TYPE_CHECKING:
     from cephtui.analysis.views.live import LiveRun
+    from cephtui.models import Mark, Run
+    from cephtui.reports.masking.mask import Names
+    from cephtui.tui.screens.player import Player
+    from cephtui.tui.widgets.runs_filter import RunsFilter
     from cephtui.tui.widgets.runs_table import RunsTable
 
 
@@ -34,6 +37,8 @@ class CompareWanted(Message):
     number: int
 
 
+_FILTER_BY = "filter the runs by words: preset, target, outcome, number, what differs"
+FILTER = key("slash", "filter", "filter", _FILTER_BY, "runs", shown=True)
 CURVE = key("V", "curve", "curve", "results against depth, block size, target, node or mark", "view")
 
 
@@ -44,31 +49,62 @@ def _why_none(run: Run) -> str:
     return f"no curve: {run.preset} has no depth, and nothing was varied"
 
 
-class RunScreen(CopyingScreen):
+class RunScreen(CopyingScreen, TimelineScreen):
     """The keys that choose how a run is drawn, and the actions that all screens with a run have."""
 
     NOTHING = "no run is selected"
     """Why there is nothing to show."""
     PRESENTS_NOTHING = "nothing is running: esc goes back"
-    """What the presenter shows without a run."""
+    """What is presented without a run."""
+    CAN_MOVE = False
+    player: Player | None = None
 
     BINDINGS = [
         key("v", "next_metric", "metric", "switch the metric of the chart: IOPS, bandwidth or latency", "view"),
         key("h", "toggle_panel('heat')", "heat map", "latency heat map, second by second", "view"),
         key("w", "panels", "panels", "show or hide charts, nodes, cluster and the table of runs, by number", "view"),
         key("b", "by_node", "by node", "one line per node, or all nodes together", "view"),
-        key("z", "zoom", "full screen", "charts only, on the whole screen", "view"),
+        key("F", "full_screen", "full screen", "charts only, on the whole screen", "view"),
     ]
+
+    @property
+    def run_screen(self) -> HasRun:
+        return self
 
     @property
     def view(self) -> RunView:
         """The view in which the run is drawn."""
         return self.query_one(RunView)
 
+    def find_view(self) -> RunView | None:
+        """The same; None before it is there."""
+        return self.query_one_optional(RunView)
+
+    @property
+    def live(self) -> LiveRun | None:
+        """The run in progress; None where there is none."""
+        return next((view.current for view in self.query(LiveView)), None)
+
+    def catch_up(self) -> None:
+        """Draw what has happened since it was drawn last."""
+        for view in self.query(LiveView):
+            view.catch_up()
+
     @property
     def table(self) -> RunsTable | None:
         """The table of runs; None where the screen has none, or none yet."""
         return cast("RunsTable | None", self.query_one_optional("#runs"))
+
+    @property
+    def _filter(self) -> RunsFilter | None:
+        """The filter of the table, where there is one."""
+        return cast("RunsFilter | None", self.query_one_optional("#runs-filter"))
+
+    def more_to_say(self) -> str:
+        """The legend of the table of runs."""
+        from cephtui.tui.widgets.run_rows import LEGEND
+
+        return LEGEND if self.table else ""
 
     @property
     def drawn(self) -> tuple[Path, Run] | None:
@@ -77,6 +113,8 @@ class RunScreen(CopyingScreen):
 
     def names_to_hide(self) -> Names:
         """Names of the run that is drawn, and of those in the table."""
+        from cephtui.reports.masking.mask import names_in
+
         runs = list(self.table.content.runs.values()) if self.table else []
         runs += [self.drawn[1]] if self.drawn else []
         return names_in(runs)
@@ -110,6 +148,7 @@ class RunScreen(CopyingScreen):
         if name != "runs":
             self.view.toggle(name)
         elif self.table:
+            self.leave_filter()
             self.table.display = not self.table.display
 
     def action_toggle_panel(self, name: str) -> None:
@@ -139,26 +178,20 @@ class RunScreen(CopyingScreen):
         else:
             self.notify(_why_none(table.chosen))
 
-    def action_zoom(self) -> None:
+    def action_full_screen(self) -> None:
         """Show the charts on the whole screen, or go back; the run continues."""
-        self.toggle_class("-zoomed")
+        self.toggle_class("-full-screen")
 
-    def leave_zoom(self) -> bool:
+    def leave_full_screen(self) -> bool:
         """Leave the full screen; whether it was shown."""
-        zoomed = self.has_class("-zoomed")
-        self.remove_class("-zoomed")
-        return zoomed
+        shown = self.has_class("-full-screen")
+        self.remove_class("-full-screen")
+        return shown
 
     def action_presenter(self) -> None:
         from cephtui.tui.screens.presenter import Presenter
 
-        def run() -> Run | None:
-            return self.drawn[1] if self.drawn else None  # another may have begun
-
-        def live() -> LiveRun | None:
-            return next((view.current for view in self.query(LiveView)), None)
-
-        self.app.push_screen(Presenter(self.view, run, live, self.PRESENTS_NOTHING))
+        self.app.push_screen(Presenter(self))
 
     def action_log(self) -> None:
         from cephtui.tui.screens.log import LogScreen
@@ -169,6 +202,22 @@ class RunScreen(CopyingScreen):
     def action_runs(self) -> None:
         self.set_focus(self.table)
 
+    def action_filter(self) -> None:
+        """Filter the table of runs by what is typed from now on."""
+        if self.table is None or self._filter is None:
+            self.notify(self.NOTHING)
+            return
+        self.table.display = True
+        self._filter.open()
+
+    def leave_filter(self) -> bool:
+        """Show all runs again; whether some were filtered out, or words for it were being typed."""
+        if self._filter is None or not self._filter.is_open:
+            return False
+        self._filter.close()
+        self.action_runs()
+        return True
+
     def action_compare(self) -> None:
         if drawn := self._drawn_or_notified():
             self.post_message(CompareWanted(drawn[0], drawn[1].run))
@@ -176,20 +225,22 @@ class RunScreen(CopyingScreen):
     def handout(self) -> Callable[[], MarkdownSnippet] | None:
         """The Markdown of the run under the table's cursor, else of the run that is drawn."""
         chosen = self.table.chosen if self.table else None
-        root: Path | None = getattr(self.app, "root", None)
-        if chosen and root:
-            return partial(run_snippet, root / chosen.session, chosen)
+        if chosen:
+            return partial(run_snippet, self._directory_of(chosen), chosen)
         drawn = self._drawn_or_notified()
         return partial(run_snippet, *drawn) if drawn else None
+
+    def _directory_of(self, run: Run) -> Path:
+        """The session of a run in the table: that of the run that is drawn, if one is."""
+        root: Path = getattr(self.app, "root", Path())
+        return self.drawn[0] if self.drawn else root / run.session
 
     def on_runs_table_opened(self, message: RunsTable.Opened) -> None:
         from cephtui.tui.screens.details import DetailsScreen
 
-        run, root = message.run, getattr(self.app, "root", Path())
-        directory = self.drawn[0] if self.drawn else root / run.session
-        self.app.push_screen(DetailsScreen(directory, run))
+        self.app.push_screen(DetailsScreen(self._directory_of(message.run), message.run))
 
     def action_back(self) -> None:
-        """Leave the full screen, else the screen."""
-        if not self.leave_zoom():
+        """Leave the full screen, else the filter, else the screen."""
+        if not (self.leave_full_screen() or self.leave_filter()):
             self.dismiss()

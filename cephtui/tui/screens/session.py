@@ -17,19 +17,21 @@ from cephtui.analysis.runs.history import History
 from cephtui.models import Mark, Run, SessionNotes
 from cephtui.presets import Catalogue, find_presets, headline_metric, options_by_preset
 from cephtui.reports.views.matrix import NO_RUNS
+from cephtui.reports.words.cutting import joined
 from cephtui.reports.words.facts import ranges
 from cephtui.reports.words.quality import short_notes
-from cephtui.reports.words.text import conditions, imported, joined
+from cephtui.reports.words.text import conditions, imported
 from cephtui.sessions import archive, store
 from cephtui.sessions.store import StoreError
 from cephtui.tui.copying import COPY
 from cephtui.tui.exporting import EXPORT, ExportingScreen
 from cephtui.tui.keys import MATRIX_ABOUT, WHY_ABOUT, KeyBar, key
 from cephtui.tui.screens.replay import ReplayScreen
-from cephtui.tui.screens.run import CURVE, RunScreen
+from cephtui.tui.screens.run import CURVE, FILTER, RunScreen
 from cephtui.tui.widgets.run_view import RunView
+from cephtui.tui.widgets.runs_filter import RunsFilter
 from cephtui.tui.widgets.runs_table import RunsTable
-from cephtui.tui.widgets.shown import shown_of_run
+from cephtui.tui.widgets.shown import first_event, shown_of_run
 from cephtui.tui.widgets.title_bar import TitleBar
 
 
@@ -40,6 +42,7 @@ class SessionScreen(ExportingScreen, RunScreen):
         key("p", "play", "play", "replay the run as it was live", "run", shown=True),
         key("c", "compare", "compare", "compare the run with another", "view", shown=True),
         CURVE,
+        FILTER,
         COPY,
         replace(EXPORT, show=False),
         key("B", "baseline", "baseline", "set or clear this session's baseline", "run", shown=True),
@@ -47,12 +50,14 @@ class SessionScreen(ExportingScreen, RunScreen):
         key("l", "log", "log", "exact commands and raw output", "view"),
         key("M", "matrix", "matrix", MATRIX_ABOUT, "view", shown=True),
         key("W", "why", "why", WHY_ABOUT, "view"),
-        key("escape", "back", "back", "back to the sessions", "more", shown=True, display="esc"),
+        key("escape", "back", "back", "clear the filter, then back to the sessions", "more", shown=True, display="esc"),
     ]
     DEFAULT_CSS = """
     SessionScreen #runs { height: 40%; }
     SessionScreen #conditions { height: auto; max-height: 3; padding: 0 1; color: $foreground 80%; }
     """
+
+    CAN_MOVE = True
 
     def __init__(self, directory: Path) -> None:
         super().__init__()
@@ -62,10 +67,12 @@ class SessionScreen(ExportingScreen, RunScreen):
 
     def compose(self) -> ComposeResult:
         yield TitleBar(f"session {self._directory.name}")
-        yield RunsTable()
+        table = RunsTable()
+        yield RunsFilter(table)
+        yield table
         yield Static(id="conditions")
         yield RunView()
-        yield KeyBar("compare", "copy", "matrix")
+        yield KeyBar("compare", "matrix", "copy", "filter")
 
     def on_mount(self) -> None:
         self.query_one("#conditions", Static).update("reading the session ...")
@@ -109,8 +116,11 @@ class SessionScreen(ExportingScreen, RunScreen):
             self.notify(str(error), severity="error", markup=False)
             history = History()
         self.query_one("#conditions", Static).update(_conditions(run, message.repeats, history))
+        shown = shown_of_run(run, history, self._marks)
         self.view.follow(run.preset, headline_metric(self._catalogue, run))
-        self.view.show(shown_of_run(run, history, self._marks))
+        self.view.around = first_event(shown)
+        self.view.show(shown)
+        self.refresh_bindings()
 
     @property
     def to_export(self) -> Path | None:

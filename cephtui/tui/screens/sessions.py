@@ -17,7 +17,7 @@ from textual.screen import ModalScreen
 from textual.widgets import DataTable, Input, Static
 
 from cephtui import units
-from cephtui.models.rows import SessionRow
+from cephtui.models.session_row import SessionRow
 from cephtui.reports.masking.mask import Names, names_in
 from cephtui.reports.words.session_words import whose
 from cephtui.sessions import archive

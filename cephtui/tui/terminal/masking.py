@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -12,8 +14,10 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.widget import Widget
 
-from cephtui.reports.masking.mask import Mask, Names
 from cephtui.tui.textual_private import line_filters, set_line_filters
+
+if TYPE_CHECKING:
+    from cephtui.reports.masking.mask import Mask, Names
 
 
 class Masked(LineFilter):
@@ -51,11 +55,16 @@ class Masking:
     def __init__(self, app: App[None], names: Callable[[], Names]) -> None:
         """``names`` is called once for each frame."""
         self._app, self._names = app, names
-        self._mask = Mask()
         self._filtered = 0
         """Names of the filter that is in use."""
         self._is_fresh = False
         self.is_on = False
+
+    @cached_property
+    def _mask(self) -> Mask:
+        from cephtui.reports.masking.mask import Mask
+
+        return Mask()
 
     def toggle(self) -> None:
         """Hide the names, or show them again."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from cephtui.models import Run
+from typing import TYPE_CHECKING
+
 from cephtui.models.metrics import HEADLINE_BY_NAME, HeadlineName
 from cephtui.reports.words.quality import outcome_word
 from cephtui.stats import known_sum
+
+if TYPE_CHECKING:
+    from cephtui.models import Run
 
 LONG_SECONDS = 60.0
 """The user may have turned to another window meanwhile."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.text import Text
 from textual.widgets import Static
 
 from cephtui import units
-from cephtui.models import ClusterSample
 from cephtui.reports.words.text import cluster_line
+
+if TYPE_CHECKING:
+    from cephtui.models import ClusterSample
 
 HEALTH_STYLES = {"HEALTH_OK": "bold green", "HEALTH_WARN": "bold yellow", "HEALTH_ERR": "bold red"}
 _BADGE_STYLES = {"HEALTH_OK": "bold", "HEALTH_WARN": "bold black on yellow", "HEALTH_ERR": "bold white on red"}

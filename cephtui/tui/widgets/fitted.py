@@ -57,12 +57,15 @@ def _left(widths: Mapping[str, int], width: int, elastic: str) -> int:
     return width - sum(size for name, size in widths.items() if name != elastic)
 
 
-def padded_cell(text: str, width: int, style: str = "", *, right: bool = False) -> Text:
-    """A cell of this width, with a blank at each side and a sign where it is cut off."""
+def padded_cell(text: str, width: int, style: str = "", *, right: bool = False, sign: str = "") -> Text:
+    """A cell of this width, with a blank at each side and an ellipsis where it is cut off.
+
+    A ``sign`` behind a figure on the right stands in the place of the blank: figures stay below each other.
+    """
     if not text:
         return _BLANK
     room = max(0, width - 2)
-    pad = " " * (room - cell_len(text)) if right else ""
+    pad = " " * (room - cell_len(text.removesuffix(sign))) if right else ""
     cell = _Cell(f" {pad}{text}", style, end="")
     if not right and cell_len(text) > room:
         cell.truncate(room + 1, overflow="ellipsis")

@@ -16,8 +16,7 @@ from textual.containers import Container
 from textual.message import Message
 from textual.widgets import Static
 
-from cephtui import units
-from cephtui.models import ClusterSample, Event, Mark, NodeEnded, Notice, Run, Sample
+from cephtui import models, units
 from cephtui.models.metrics import HEADLINE_BY_NAME
 from cephtui.reports.words.quality import is_marked, outcome_word, short_notes
 from cephtui.reports.words.text import how_far, phase_words, time_left
@@ -25,9 +24,11 @@ from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.textual_private import unwritten_frames
 from cephtui.tui.widgets.cluster_now import ClusterNow
 from cephtui.tui.widgets.run_view import RunView
+from cephtui.tui.widgets.time_bar import progress_bar
 
 if TYPE_CHECKING:
     from cephtui.analysis.views.live import Live, LiveRun, Progress
+    from cephtui.models import Event, Mark, Run
 
 DRAWS_PER_SECOND = 4
 _BAR_COLUMNS = 16
@@ -37,7 +38,7 @@ _SILENT_SECONDS = 2.5
 
 def _is_merged(event: Event) -> bool:
     """Whether it is a sample of all nodes."""
-    return isinstance(event, Sample) and event.node is None
+    return isinstance(event, models.Sample) and event.node is None
 
 
 class EventSource(Protocol):
@@ -48,29 +49,22 @@ class EventSource(Protocol):
         ...
 
 
-def progress_bar(fraction: float, columns: int, *, ascii_only: bool) -> Text:
-    """What is done as a part of so many columns."""
-    done = round(fraction * columns)
-    full, rest = ("=", ".") if ascii_only else ("━", "─")
-    return Text.assemble((full * done, "bold green"), (rest * (columns - done), "dim"))
-
-
 class ProgressLine(Static):
     """One row: phase, progress, time left; or the outcome of the run."""
 
-    def __init__(self, *, id: str) -> None:
+    def __init__(self, *, has_bar: bool, id: str) -> None:
+        """Without a bar it does not tell how far the run is: a player does."""
         super().__init__(id=id)
-        self._shown = Text()
+        self._has_bar, self._shown = has_bar, Text()
 
     def show(self, state: LiveRun, progress: Progress, remaining: str, silent_seconds: float) -> None:
         """Draw a run in progress."""
-        text = Text.assemble(
-            (f"#{state.run.run} {state.run.preset} ", "bold"), f"{phase_words(state, progress.phase)} "
-        )
-        if progress.fraction is not None or progress.phase == "prepare":
-            text.append(progress_bar(progress.fraction or 0.0, _BAR_COLUMNS, ascii_only=profile_of(self).ascii_only))
-        text.append(f" {self._how_far(state, progress.elapsed_seconds)}")
-        text.append(f", {remaining}" if remaining else "")
+        text = Text.assemble((f"#{state.run.run} {state.run.preset} ", "bold"), phase_words(state, progress.phase))
+        if self._has_bar:
+            if progress.fraction is not None or progress.phase == "prepare":
+                bar = progress_bar(progress.fraction or 0.0, _BAR_COLUMNS, ascii_only=profile_of(self).ascii_only)
+                text.append(" ").append(bar)
+            text.append(f" {self._how_far(state, progress.elapsed_seconds)}{remaining and f', {remaining}'}")
         if silent_seconds:
             from cephtui.tui.widgets.now import silence_text
 
@@ -145,13 +139,21 @@ class LiveView(Container):
         mark: Mark
 
     def __init__(
-        self, source: EventSource, clock: Callable[[], float] = time.monotonic, *, empty: str = "", listens: bool = True
+        self,
+        source: EventSource,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        empty: str = "",
+        listens: bool = True,
+        is_played: bool = False,
     ) -> None:
         """``clock``, in seconds, gives the age of the last event; that of a recording pauses with it.
 
         ``empty`` is shown before the first run. Where it does not listen from the beginning, it does after `listen`.
+        How far a run is that ``is_played`` is told by its player.
         """
         super().__init__()
+        self._is_played = is_played
         self._source, self._clock, self._empty, self._listens = source, clock, empty, listens
         self._live: Live | None = None
         self._ended: Run | None = None
@@ -165,7 +167,7 @@ class LiveView(Container):
     def compose(self) -> ComposeResult:
         yield RunView(self._empty)
         yield ClusterNow(id="cluster")
-        yield ProgressLine(id="progress")
+        yield ProgressLine(id="progress", has_bar=not self._is_played)
 
     def on_mount(self) -> None:
         self.query_one(ClusterNow).clear()
@@ -180,11 +182,6 @@ class LiveView(Container):
     def current(self) -> LiveRun | None:
         return self._live.current if self._live else None
 
-    def begin_anew(self) -> None:
-        """Forget what was shown: the source begins again with its first event."""
-        self._live, self._posted = None, float("-inf")
-        self._clear()
-
     def _clear(self) -> None:
         self._ended = None
         self.query_one(RunView).clear()
@@ -195,9 +192,12 @@ class LiveView(Container):
         events = self._source.drain()
         for event in events:
             self._take(event)
-        if any(isinstance(e, Run) or _is_merged(e) for e in events):
+        if any(isinstance(e, models.Run) or _is_merged(e) for e in events):
             self._received = self._clock()
-        self._undrawn |= any(isinstance(e, (Mark, ClusterSample, NodeEnded, Run)) or _is_merged(e) for e in events)
+        self._undrawn |= any(
+            isinstance(e, (models.Mark, models.ClusterSample, models.NodeEnded, models.Run)) or _is_merged(e)
+            for e in events
+        )
         if self._live is None or self._live.current is None or unwritten_frames(self.app) > 1:
             return  # nothing runs, or the terminal has not yet taken the frames before
         from cephtui.tui.widgets.shown import shown_of_live
@@ -232,18 +232,18 @@ class LiveView(Container):
             from cephtui.analysis.views.live import Live
 
             self._live = Live()
-        if isinstance(event, Notice) and self._live.current is None:
+        if isinstance(event, models.Notice) and self._live.current is None:
             self.notify(event.text, markup=False)
-        elif isinstance(event, Mark):
+        elif isinstance(event, models.Mark):
             self._show_late(event)
             self.post_message(self.Marked(event))
-        elif isinstance(event, Run) and event.outcome is None:
+        elif isinstance(event, models.Run) and event.outcome is None:
             self._clear()
             self.post_message(self.Began(event))
-        elif isinstance(event, Run):
+        elif isinstance(event, models.Run):
             self._end(event)
         self._live.take(event)
-        if isinstance(event, Run) and (begun := self._live.current):
+        if isinstance(event, models.Run) and (begun := self._live.current):
             self.query_one(RunView).follow(event.preset, HEADLINE_BY_NAME[begun.step.headline].metric)
 
     def _show_late(self, mark: Mark) -> None:

@@ -136,7 +136,7 @@ class Now(Widget):
         """Stand higher, with the percentiles of a run that is over, where all panels together have so many rows."""
         bars = len(percentile_bars(self._whole, 0, ascii_only=True))
         has_room = bars and rows >= _ROWS + bars + _ROWS_BESIDE
-        self.styles.height = _ROWS + bars + 1 if has_room else None
+        self.styles.min_height = _ROWS + bars + 1 if has_room else 0
 
     def show_silence(self, seconds: float) -> None:
         """Mark the value as that of so many seconds ago; 0 for that of now."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,15 +20,17 @@ from cephtui.frozen import dataclass
 from cephtui.models import Interval, Mark, Phase, Run, Total
 from cephtui.models.metrics import LIVE
 from cephtui.presets import Choice
-from cephtui.reports.styles import OUTCOME_STYLES
-from cephtui.reports.words.quality import is_marked, outcome_word
+from cephtui.reports.styles import STYLES
+from cephtui.reports.words.quality import is_marked, outcome_style, outcome_word
 from cephtui.reports.words.text import (
     PHASES,
+    clock,
     counted,
     link_ends,
     margin_of,
     short_target,
     spread_of,
+    started,
     sweep,
     unusual_options,
     written,
@@ -41,7 +43,10 @@ if TYPE_CHECKING:
 MARGINS = {metric: f"{metric.name} margin" for metric in LIVE}
 SPREADS = {metric: f"{metric.name} spread" for metric in LIVE}
 """The columns beside the metrics, for repeats: the interval of the mean, the coefficient of variation."""
-_PLAIN = dict.fromkeys(("differs", "target", *MARGINS.values(), *SPREADS.values()), "")
+LIMITED = "!"
+"""The sign behind a figure that a finding limits, or whose run did not end well."""
+LEGEND = f"{LIMITED} behind a figure: a finding limits it, or its run did not end well; enter on the run says which."
+_PLAIN = dict.fromkeys(("differs", "target", "started", *MARGINS.values(), *SPREADS.values()), "")
 """Styles of a result, whose other texts are bold."""
 _MARKS_MOST = 500
 """The newest marks: a table of more is slow."""
@@ -61,7 +66,6 @@ class LiveFigures:
     run: int
     flows: Mapping[str, Interval | None]
     """Intervals by direction; None where nothing was done."""
-    fraction: float | None
     phase: Phase
 
 
@@ -89,6 +93,19 @@ class RunRow:
         """What the rows of all its directions have in common."""
         return self.key.partition(" ")[0]
 
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs that it is about."""
+        return self.repeats or ((self.run,) if self.run else ())
+
+    def fits(self, words: Iterable[str]) -> bool:
+        """Whether it has each word (in small letters), a number as that of a run, or in a preset or a target."""
+        names = " ".join([self.texts.get("preset", ""), *(run.target for run in self.runs)]).lower()
+        seen = [self.across.plain] if self.across else [self.texts.get(name, "") for name in ("differs", "direction")]
+        text = " ".join([names, *seen, *map(outcome_word, self.runs)]).lower()
+        numbers = {str(run.run) for run in self.runs}
+        return all(word.removeprefix("#") in numbers or word in (names if word.isdecimal() else text) for word in words)
+
 
 @dataclass(frozen=True)
 class TableContent:
@@ -105,10 +122,18 @@ class TableContent:
     """The batch that is being measured."""
     chosen: Mapping[str, bool] = field(default_factory=dict)
     """Whether the user has opened or closed a point, by its key."""
+    filter: str = ""
+    """Words that the rows must have."""
+    today: date | None = None
+    """The day whose times need no date."""
     ascii_only: bool = False
 
     def rows(self, *, narrow: bool = False) -> list[RunRow]:
-        """All rows from the top; the result of repeats stands for them, and above them where they are open."""
+        """The rows from the top; the result of repeats stands for them, and above them where they are open."""
+        rows = _matching(self._all_rows(), self.filter.lower().split())
+        return [_narrow(row) for row in rows] if narrow else rows
+
+    def _all_rows(self) -> list[RunRow]:
         from cephtui.analysis.runs.batches import swept
 
         batches = _batches(self.runs)
@@ -123,10 +148,9 @@ class TableContent:
                 continue
             heading = sweep(batch)
             across = Text.assemble((f" {batch.runs[0].preset}  ", "bold"), heading)
-            placed += [(last, 2, 0, [RunRow(f"batch:{batch.runs[0].run}", across=across)])] * bool(heading)
+            placed += [(last, 2, 0, [RunRow(_heading_key(batch.runs[0]), across=across)])] * bool(heading)
             placed += self._of_runs(batch.runs, axes, "  " * bool(heading))
-        rows = _in_order(placed)
-        return [_narrow(row) for row in rows] if narrow else rows
+        return _in_order(placed)
 
     def _marks_by_repeat(self, batches: Iterable[Batch]) -> dict[int | None, list[_Placed]]:
         """The marks that were made between repeats, or in one: by the number of the one before; the others by None."""
@@ -140,7 +164,7 @@ class TableContent:
                 run = runs[place - 1]
                 before = run.run if run is not max(last.get(run.run, [run]), key=lambda repeat: repeat.run) else None
             place_of = before if before in last else None
-            by_repeat.setdefault(place_of, []).append((mark.at, 1, number, [_mark_row(number, mark)]))
+            by_repeat.setdefault(place_of, []).append((mark.at, 1, number, [self._mark_row(number, mark)]))
         return by_repeat
 
     def _of_runs(self, runs: Iterable[Run], axes: Iterable[str], indent: str, point: str = "") -> list[_Placed]:
@@ -161,8 +185,7 @@ class TableContent:
             return outcome_word(run)
         if self.now is None or self.now.run != run.run:
             return "running"
-        word = _PHASES[self.now.phase]
-        return word if self.now.fraction is None else f"{word} {int(100 * self.now.fraction)} %"
+        return _PHASES[self.now.phase]
 
     def _last_moment(self, batch: Batch) -> datetime:
         """The moment of the batch's last run, or of a mark that was made in it."""
@@ -189,18 +212,17 @@ class TableContent:
         from cephtui.models.findings import limiting
 
         codes = [finding.code for finding in run.findings]
-        is_bad = run.outcome not in (None, "ok")
+        is_bad, outcome = run.outcome not in (None, "ok"), STYLES[outcome_style(run)] or "bold"
 
-        def styles(flow: str) -> dict[str, str]:
-            spoiled = {m.name: "dim" for m in LIVE if is_bad or limiting(codes, m.name, flow)}
-            return {**spoiled, "outcome": OUTCOME_STYLES.get(run.outcome or "", "bold")}
+        def limited(flow: str) -> list[str]:
+            return [m.name for m in LIVE if run.outcome and (is_bad or limiting(codes, m.name, flow))]
 
         common = {"#": str(run.run), "preset": f"{indent}{run.preset}", **self._where([run], axes)}
         return [
             RunRow(
                 f"{run.run} {name}",
-                {**common, "direction": name, **self.live_texts(run, flow)},
-                styles(name),
+                _signed({**common, "direction": name, **self.live_texts(run, flow)}, limited(name)),
+                {**dict.fromkeys(limited(name), STYLES["limited"]), "outcome": outcome},
                 run=run,
                 point=point,
             )
@@ -219,7 +241,7 @@ class TableContent:
         return {
             "differs": " ".join(text for text in differs if text),
             "target": short_target(run.target),
-            "started": f"{run.started_at.astimezone():%m-%d %H:%M}" if run.is_dated else units.DASH,
+            "started": started(run, self.today),
         }
 
     def _usual(self, run: Run) -> Usual | None:
@@ -266,21 +288,21 @@ class TableContent:
         repeats = summary.point.repeats
         numbers = ranges(sorted(run.run for run in repeats)).replace(" ", "")
         common = {"#": numbers if len(numbers) <= _NUMBERS_MOST else "", "preset": f"{sign}{repeats[0].preset}"}
-        common |= {**self._where(repeats, axes), "started": ""}
-        common["outcome"] = counted(summary) + (" !" if any(map(is_marked, repeats)) else "")
+        is_limited = any(map(is_marked, repeats))
+        common |= {**self._where(repeats, axes), "outcome": counted(summary) + f" {LIMITED}" * is_limited}
+        styles = {**_PLAIN, "outcome": STYLES["open"] if is_limited else "bold"}
 
-        def styles(flow: str) -> dict[str, str]:
-            spoiled = [metric for metric in LIVE if limiting(summary.findings, metric.name, flow)]
-            return {
-                **_PLAIN,
-                **{m: "dim" for metric in spoiled for m in (metric.name, MARGINS[metric], SPREADS[metric])},
-            }
+        def limited(flow: str) -> list[str]:
+            return [metric.name for metric in LIVE if limiting(summary.findings, metric.name, flow)]
 
         return [
             RunRow(
                 f"{name} {direction}",
-                {**common, "direction": direction, **self._estimates(estimates, repeats[0].tool)},
-                styles(direction),
+                _signed(
+                    {**common, "direction": direction, **self._estimates(estimates, repeats[0].tool)},
+                    limited(direction),
+                ),
+                {**styles, **dict.fromkeys(limited(direction), STYLES["open"])},
                 style="bold",
                 run=summary.last,
                 repeats=repeats,
@@ -288,6 +310,11 @@ class TableContent:
             )
             for direction, estimates in (summary.estimates or {"": {}}).items()
         ]
+
+    def _mark_row(self, number: int, mark: Mark) -> RunRow:
+        when = clock(mark.at, self.today, seconds=True)
+        text = Text.assemble((f" {when}  ", "dim"), (mark.text, "bold italic"))
+        return RunRow(f"mark {number}", {"#": "*"}, {"#": "bold"}, across=text)
 
     def _estimates(self, estimates: Mapping[str, Estimate], tool: str) -> dict[str, str]:
         texts: dict[str, str] = {}
@@ -313,10 +340,25 @@ def _in_order(placed: Iterable[_Placed]) -> list[RunRow]:
     return [row for *_, rows in ordered for row in rows]
 
 
-def _mark_row(number: int, mark: Mark) -> RunRow:
-    when = f"{mark.at.astimezone():%H:%M:%S}"
-    text = Text.assemble((f" {when}  ", "dim"), (mark.text, "bold italic"))
-    return RunRow(f"mark {number}", {"#": "*"}, {"#": "bold"}, across=text)
+_HEADING = "heading "
+
+
+def _heading_key(run: Run) -> str:
+    return f"{_HEADING}{run.batch}"
+
+
+def _matching(rows: list[RunRow], words: Sequence[str]) -> list[RunRow]:
+    """The rows with all words; the heading of a sweep is kept above those of its runs."""
+    if not words:
+        return rows
+    kept = {row.key for row in rows if not row.key.startswith(_HEADING) and row.fits(words)}
+    kept |= {_heading_key(run) for row in rows if row.key in kept for run in row.runs}
+    return [row for row in rows if row.key in kept]
+
+
+def _signed(texts: Mapping[str, str], limited: Iterable[str]) -> dict[str, str]:
+    """The texts of a row, with a sign behind the figures that are ``limited``."""
+    return {**texts, **{name: f"{texts[name]}{LIMITED}" for name in limited if texts[name] != units.DASH}}
 
 
 def _narrow(row: RunRow) -> RunRow:

@@ -19,6 +19,7 @@ from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.layout import PanelLayout, lay_out
 
 if TYPE_CHECKING:
+    from cephtui.tui.charts.axes import TimeSpan
     from cephtui.tui.charts.chart import Chart
     from cephtui.tui.widgets.now import Now
     from cephtui.tui.widgets.shown import Shown
@@ -41,10 +42,14 @@ class RunView(Container):
     """Shown where there is no run."""
     chosen: reactive[Mapping[str, bool]] = reactive(dict, init=False)
     """The panels that the user has switched on or off."""
+    zoom: reactive[float | None] = reactive(None, init=False)
+    """So many seconds are drawn; None for all. All are drawn of a run that is shorter."""
 
     def __init__(self, empty: str = "") -> None:
         super().__init__()
         self.shown: Shown | None = None
+        self.around: float | None = None
+        """The second around which a part of a run that is over is drawn; None for its end."""
         self.laid_out = PanelLayout(HEADLINES[0].name)
         self._preset = ""
         self.set_reactive(RunView.empty, empty)
@@ -61,12 +66,13 @@ class RunView(Container):
     def _mount_panels(self) -> None:
         """The chart, what stands beside it, and a row of sparklines for each direction."""
         from cephtui.tui.charts.chart import Chart
+        from cephtui.tui.charts.colors import FLOW_COLORS
         from cephtui.tui.widgets.sparkline import Sparks
 
         if self.is_attached:
             self.query_one("#charts").mount(Chart(id="chart"))
             self.query_one("#over").mount(Vertical(id="side"))
-            self.mount_all(Sparks(direction, id=f"{direction}-sparks") for direction in DIRECTIONS)
+            self.mount_all(Sparks(name, FLOW_COLORS[name], id=f"{name}-sparks") for name in DIRECTIONS)
             self._redraw()
 
     def on_resize(self) -> None:
@@ -91,9 +97,32 @@ class RunView(Container):
         self.chosen = {**self.chosen, name: name not in self.laid_out.names}
         return self.chosen[name]
 
+    @property
+    def part(self) -> TimeSpan | None:
+        """The part of the time that is drawn; None where all is, or nothing."""
+        return self.shown.part(self.zoom, self.around) if self.shown else None
+
+    @property
+    def can_zoom(self) -> bool:
+        """Whether there is a part of its time to be drawn."""
+        return self.shown is not None and len(self.shown.zooms) > 1
+
+    def next_zoom(self) -> None:
+        """Draw less of the time; after the least, all."""
+        zooms = self.shown.zooms if self.shown else (None,)
+        now = zooms.index(self.zoom) if self.zoom in zooms else 0
+        self.zoom = zooms[(now + 1) % len(zooms)]
+
+    def move(self, seconds: float) -> None:
+        """Draw a part so many seconds later, within the run."""
+        if self.shown and (part := self.part):
+            half = part.seconds / 2
+            self.around = max(half, min(self.shown.history.reached - half, part.begin + half + seconds))
+            self._redraw()
+
     def clear(self) -> None:
         """Show nothing but how to begin."""
-        self.shown = None
+        self.shown, self.around = None, None
         if self._chart:
             self._chart.clear()
             self._chart.border_title = f" {self.headline.title} "
@@ -129,6 +158,7 @@ class RunView(Container):
         return cast("Chart | None", self.query_one_optional("#chart"))
 
     def _show_charts(self, shown: Shown, chart: Chart) -> None:
+        from cephtui.tui.charts.axes import TimeSpan
         from cephtui.tui.charts.chart import Chart
         from cephtui.tui.charts.heat_map import GUTTER, HeatMap
 
@@ -136,20 +166,29 @@ class RunView(Container):
         chart.display = main != "heat" and not shown.prefill
         if chart.display:
             gutter = GUTTER if below == ("heat",) else 0
-            _draw(chart, shown, HEADLINE_BY_NAME[main], by_node=self.by_node, gutter=gutter)
+            self._draw(chart, shown, HEADLINE_BY_NAME[main], gutter)
         lower = (*below, "heat") if main == "heat" else below
         for headline in HEADLINES:
             if lower_chart := self._panel("below", Chart, f"{headline.name}-chart", visible=headline.name in lower):
-                _draw(lower_chart, shown, headline, by_node=self.by_node)
+                self._draw(lower_chart, shown, headline)
         for direction in (*DIRECTIONS, FLUSH):
             heat = shown.history.heat.get(direction)
             make = partial(HeatMap, direction)
             view = self._panel("below", make, f"{direction}-heat", visible="heat" in lower and bool(heat))
             if view and heat:
-                view.show(heat.columns(), shown.x_end, shown.marks)
+                view.show(heat.columns(), self.part or TimeSpan(0.0, shown.x_end), shown.marks)
         if row := self.query_one_optional("#below"):
             row.display = bool(lower) and not shown.prefill
             row.set_class(main == "heat", "-alone").set_class(lower == ("heat",), "-one-axis")
+
+    def _draw(self, chart: Chart, shown: Shown, headline: Headline, gutter: int = 0) -> None:
+        from cephtui.tui.charts.chart import RAMP
+        from cephtui.tui.charts.ink import ink_of
+        from cephtui.tui.widgets.shown import chart_title, picture
+
+        chart.border_title = chart_title(shown, headline, by_node=self.by_node).markup
+        chart.border_subtitle = f" {ink_of(chart).glyphs.hatch} {RAMP} " if shown.history.ramp_until else ""
+        chart.show(picture(shown, headline, self.part, by_node=self.by_node, least_gutter=gutter))
 
     def _panel(self, parent: str, make: Callable[..., _Panel], name: str, *, visible: bool) -> _Panel | None:
         """The widget of a name if it is to be visible, made and mounted where this is the first time."""
@@ -226,14 +265,7 @@ class RunView(Container):
         else:
             self.clear()
 
-    watch_figure = watch_by_node = watch_chosen = watch_empty = _redraw
-
-
-def _draw(chart: Chart, shown: Shown, headline: Headline, *, by_node: bool, gutter: int = 0) -> None:
-    from cephtui.tui.widgets.shown import chart_title, picture
-
-    chart.border_title = chart_title(shown, headline, by_node=by_node).markup
-    chart.show(picture(shown, headline, by_node=by_node, least_gutter=gutter))
+    watch_figure = watch_by_node = watch_chosen = watch_empty = watch_zoom = _redraw
 
 
 def _available(shown: Shown) -> set[str]:

@@ -6,6 +6,7 @@ import dataclasses
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from datetime import datetime
 from typing import Any
 
 from rich.cells import cell_len
@@ -14,6 +15,7 @@ from textual.coordinate import Coordinate
 from textual.events import Click
 from textual.geometry import Region, Spacing
 from textual.message import Message
+from textual.reactive import reactive
 from textual.widgets import DataTable
 
 from cephtui.analysis.runs.batches import flow_names
@@ -25,7 +27,7 @@ from cephtui.reports.words.text import title_of
 from cephtui.tui.keys import key
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.fitted import cells_across, fitted_widths, padded_cell, show_rows_in
-from cephtui.tui.widgets.run_rows import MARGINS, SPREADS, LiveFigures, RunRow, TableContent
+from cephtui.tui.widgets.run_rows import LIMITED, MARGINS, SPREADS, LiveFigures, RunRow, TableContent
 
 
 def _of_metric(metric: Metric, tools: Collection[str], flows: Collection[str]) -> dict[str, str]:
@@ -59,7 +61,6 @@ _SPARED = {
 """Columns that are left out, in this order, where what differs would have less room than this."""
 _LEAST = {_IOPS.name: len("16.5k"), _BANDWIDTH.name: len("1023 KiB/s")}
 """The least widths of figures that change."""
-_RUNNING = len("running 54 %")
 _PRESET_MOST = 30
 _PADDING = 2
 
@@ -92,7 +93,8 @@ class Columns:
     def cell(self, row: RunRow, name: str) -> Text:
         """What a row has in a column."""
         style = row.styles.get(name, row.style)
-        return padded_cell(row.texts.get(name, ""), self.widths[name], style, right=name in _RIGHT)
+        text = row.texts.get(name, "")
+        return padded_cell(text, self.widths[name], style, right=name in _RIGHT, sign=LIMITED)
 
     def has_room(self, name: str, text: str) -> bool:
         """Whether a column shows the whole text."""
@@ -110,10 +112,8 @@ def columns_for(rows: Iterable[RunRow], room: int) -> Columns:
     for row in rows:
         for name, text in row.texts.items():
             if text:
-                natural[name] = max(natural[name], cell_len(text))
+                natural[name] = max(natural[name], cell_len(text.removesuffix(LIMITED)))
                 used.add(name)
-        if row.run and not row.run.outcome:
-            natural["outcome"] = max(natural["outcome"], _RUNNING)
     natural["preset"] = min(natural["preset"], _PRESET_MOST)
     padded = {name: size + _PADDING for name, size in natural.items() if name in used}
     return Columns(
@@ -161,6 +161,9 @@ class RunsTable(DataTable[Text]):
         run: Run
         repeats: Sequence[Run]
 
+    counts: reactive[tuple[int, int]] = reactive((0, 0), repaint=False)
+    """How many runs are shown, and of how many."""
+
     def __init__(self) -> None:
         super().__init__(id="runs", cursor_type="row", zebra_stripes=True, cell_padding=0)
         self.content = TableContent()
@@ -202,6 +205,11 @@ class RunsTable(DataTable[Text]):
         )
         self.rebuild()
 
+    def put_filter(self, text: str) -> None:
+        """Show the runs that have all these words, and the marks."""
+        self.content = replace(self.content, filter=text)
+        self.rebuild(stays=True)
+
     def put(self, run: Run) -> None:
         """Add a run, or update the one that is in the table."""
         self._change(runs={**self.content.runs, run.run: run})
@@ -223,13 +231,13 @@ class RunsTable(DataTable[Text]):
         self.content = replace(self.content, **changes)
         self.rebuild()
 
-    def show_live(self, run: Run, flows: Mapping[str, Interval], fraction: float | None, phase: Phase = "run") -> None:
-        """Show the figures of the last second of a run in progress, and how much of the phase is done."""
+    def show_live(self, run: Run, flows: Mapping[str, Interval], phase: Phase = "run") -> None:
+        """Show the figures of the last second of a run in progress, and its phase."""
         before, current = self.content.now, self.content.runs.get(run.run)
         if current is None or current.outcome:
             return
         earlier_flows = dict.fromkeys(before.flows) if before and before.run == run.run else {}
-        self.content = replace(self.content, now=LiveFigures(run.run, {**earlier_flows, **flows}, fraction, phase))
+        self.content = replace(self.content, now=LiveFigures(run.run, {**earlier_flows, **flows}, phase))
         if not self._update_in_place(current):
             self.rebuild()
 
@@ -252,13 +260,14 @@ class RunsTable(DataTable[Text]):
 
     # ------------------------------------------------------------------ all rows
 
-    def rebuild(self) -> None:
-        """Draw all rows, the newest first; the cursor stays on its run, or on the newest one."""
+    def rebuild(self, *, stays: bool = False) -> None:
+        """Draw all rows, the newest first; the cursor on the newest run goes to a newer one, unless it ``stays``."""
         here = self._row if self._lines else RunRow("")
-        is_newest = not self._lines or here.name == self._rows[self._lines[0]].name
+        is_newest = not self._lines or (not stays and here.name == self._rows[self._lines[0]].name)
         above = self.cursor_row - self.scroll_offset.y
-        room = self._width()
+        room, self.content = self._width(), replace(self.content, today=datetime.now().date())
         self._rows, self._lines = self.content.rows(narrow=room < _WIDE), []  # no line is a run's until all are there
+        self.counts = len({run.run for row in self._rows for run in row.runs}), len(self.content.runs)
         self._columns = columns_for(self._rows, room)
         cells = {row.key: self._columns.cells(row) for row in self._rows}
         show_rows_in(self, [*self._columns.widths.values()], self._columns.titles, cells)

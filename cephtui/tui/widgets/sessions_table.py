@@ -13,9 +13,10 @@ from textual.coordinate import Coordinate
 from textual.events import Click
 from textual.widgets import DataTable
 
-from cephtui.models.rows import SessionRow
+from cephtui.models.session_row import SessionRow
 from cephtui.printable import printable
 from cephtui.reports.styles import OUTCOME_STYLES
+from cephtui.reports.words.cutting import joined
 from cephtui.reports.words.session_words import (
     BEST,
     best,
@@ -26,7 +27,6 @@ from cephtui.reports.words.session_words import (
     target,
     whose,
 )
-from cephtui.reports.words.text import joined
 from cephtui.tui.keys import key
 
 _ORDER = ("session", "date", "target", *BEST, "cluster", "nodes", "runs", "outcomes", "tags", "note")

@@ -34,11 +34,13 @@ from cephtui.models.metrics import BY_NAME, DIRECTIONS, Headline, Metric
 from cephtui.reports.words.stages import named_stages
 from cephtui.reports.words.text import written
 from cephtui.stats import known_sum
+from cephtui.tui.charts.axes import TimeSpan
 from cephtui.tui.charts.chart import ChartLine, Period, Picture
 from cephtui.tui.charts.colors import FLOW_COLORS, OTHER_CLIENTS_COLOR, flow_color, node_color
 
 _P99 = BY_NAME["latency_p99_seconds"]
 _AHEAD = 1.1
+_ZOOMS_SECONDS = (60.0, 15.0)
 _WINDOWS_SECONDS = tuple(minutes * 60.0 for minutes in (1, 2, 4, 8, 15, 30, 60, 120, 240, 480, 960, 1440))
 
 
@@ -80,6 +82,7 @@ class Shown:
     nodes: tuple[NodeNow, ...]
     """Those of a run on several."""
     x_end: float
+    """Where its axis of time ends, in seconds."""
     marks: tuple[tuple[float, str], ...] = ()
     whole: bool = False
     spans: tuple[Period, ...] = ()
@@ -111,6 +114,22 @@ class Shown:
     """The run, where it is over."""
     has_gap: bool = False
     """Whether nothing completed in one of them: a tool may report a gap as one long time, with what came at its end."""
+
+    @property
+    def zooms(self) -> tuple[float | None, ...]:
+        """What can be seen of its time: all (None), and so many seconds, of what is longer than that."""
+        return (None, *(seconds for seconds in _ZOOMS_SECONDS if seconds < self.history.reached))
+
+    def part(self, seconds: float | None, around: float | None = None) -> TimeSpan | None:
+        """So many seconds of its time: the newest ones, or of a run that is over those ``around`` a moment.
+
+        None where all of it is seen: of a run that is shorter, too.
+        """
+        if seconds is None or seconds not in self.zooms:
+            return None
+        reached = self.history.reached
+        end = reached if around is None or not self.whole else min(reached, max(around + seconds / 2, seconds))
+        return TimeSpan(end - seconds, end, reached)
 
     def written(self, headline: Headline) -> Headline:
         """A headline in the units in which the run's figures are written."""
@@ -218,6 +237,12 @@ def spans_of(findings: Sequence[Finding]) -> tuple[Period, ...]:
     )
 
 
+def first_event(shown: Shown) -> float | None:
+    """When the first stall began, else another finding, else when the first mark was set; None without any."""
+    moments = [span.begin_seconds for span in shown.spans] + sorted(at for at, _ in shown.marks)
+    return next(iter(moments), None)
+
+
 def _node_in_all(node: NodeResult, ended: str) -> NodeNow:
     """A node's figures over the whole run, reads and writes together; the worse p99. ``ended`` as in NodeNow."""
     totals = [total for total in (node.summary.read, node.summary.write) if total]
@@ -293,13 +318,16 @@ def _fill(figure: Headline, metric: Metric) -> Literal["none", "zero", "band"]:
     return "band" if metric != figure.metric else "zero" if figure.sums else "none"
 
 
-def picture(shown: Shown, figure: Headline, *, by_node: bool = False, least_gutter: int = 0) -> Picture:
-    """The main chart."""
+def picture(
+    shown: Shown, figure: Headline, part: TimeSpan | None = None, *, by_node: bool = False, least_gutter: int = 0
+) -> Picture:
+    """The main chart; of a ``part`` of the time, or of all."""
     figure = shown.written(figure)
     return Picture(
         tuple(chart_lines(shown, figure, by_node=by_node)),
         figure.metric.as_text,
         x_end=shown.x_end,
+        part=part,
         shade_until=shown.history.ramp_until or None,
         marks=shown.marks,
         spans=shown.spans,

@@ -212,7 +212,13 @@ class ClusterPanel(SidePanel):
         latency = "op" if _op_latencies(shown) else "commit"
         by = f"cluster, OSDs by {latency} latency"
         if shown.run:
-            by = f"{by}; findings" if shown.run.osds else "cluster; findings" if shown.run.cluster else "findings"
+            by = (
+                "cluster; OSDs by latency; findings"
+                if shown.run.osds
+                else "cluster; findings"
+                if shown.run.cluster
+                else "findings"
+            )
         self.border_title = f" {by} "
         super().show(shown)
 

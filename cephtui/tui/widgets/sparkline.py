@@ -71,7 +71,7 @@ def _title(spark: Spark, width: int, label_style: Style) -> Text:
 class Sparks(Widget):
     """Several sparks beside each other, of equal width, behind a name.
 
-    They have the colour of the widget; `.sparks--label` (its colour) styles the labels.
+    `.sparks--label` (its colour) styles the labels.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"sparks--label"}
@@ -80,9 +80,11 @@ class Sparks(Widget):
     Sparks > .sparks--label { color: $foreground 60%; }
     """
 
-    def __init__(self, name: str, *, id: str | None = None) -> None:
+    def __init__(self, name: str, color: str = "", *, id: str | None = None) -> None:
         """`name` stands before the first."""
         super().__init__(id=id)
+        if color:
+            self.styles.color = color
         self._name_text = name
         self._sparks: tuple[Spark, ...] = ()
 
@@ -95,7 +97,7 @@ class Sparks(Widget):
     def render(self) -> Text:
         width, height = self.content_size
         label = Style(color=self.get_component_rich_style("sparks--label").color)
-        head = [Text(self._name_text.ljust(6), label), *[Text(" " * 6)] * (height - 1)][:height]
+        head = [Text(f"{self._name_text:>5} ", label), *[Text(" " * 6)] * (height - 1)][:height]
         room = (width - 6) // len(self._sparks) - _GAP if self._sparks else 0
         if room < 1:
             return Text("\n").join(head)

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from rich.text import Text
 
-from cephtui.reports.words.stages import stage_shares
-from cephtui.tui.charts.colors import STAGE_COLORS
+from cephtui import units
+from cephtui.analysis.runs.stages import is_capped
+from cephtui.analysis.verdicts.diagnosis import flows_of
+from cephtui.models import Run
+from cephtui.reports.words.diagnosis import io_text
+from cephtui.reports.words.stages import named_stages, stage_shares
+from cephtui.tui.charts.colors import STAGE_COLORS, flow_color
 
 _BAND_COLUMNS, _BAND_FROM = 24, 110
 """A band has so many columns, where the screen has at least so many."""
 _ROWS_FOR_ALL = 15
+_LATENCY_COLUMNS = 9
+"""Of a latency behind its bar."""
+_APART_MOST = 6
+"""Bars with a blank row between them."""
 _FULL, _ASCII = "█", "+=-#."
 """Without colours each stage has a sign of its own."""
 
@@ -62,10 +71,37 @@ def _band(named: Mapping[str, float], columns: int, *, ascii_only: bool) -> Text
 
 
 def _row(named: Mapping[str, float], columns: int, *, ascii_only: bool) -> Text:
+    if columns < _BAND_FROM:
+        return _legend(named, signs="")
+    band = _band(named, _BAND_COLUMNS, ascii_only=ascii_only)
+    return Text.assemble(band, "  ", _legend(named, signs=_ASCII if ascii_only else ""))
+
+
+def _legend(named: Mapping[str, float], *, signs: str) -> Text:
     legend = Text()
     for name, share, place in _places(named):
-        sign = f"{_ASCII[place]} " if ascii_only and columns >= _BAND_FROM else ""
+        sign = f"{signs[place]} " if signs else ""
         legend.append("  " if legend else "").append(f"{sign}{name} {100 * share:.0f} %", STAGE_COLORS[place])
-    if columns < _BAND_FROM:
-        return legend
-    return Text.assemble(_band(named, _BAND_COLUMNS, ascii_only=ascii_only), "  ", legend)
+    return legend
+
+
+def latency_bars(runs: Iterable[Run], columns: int, *, ascii_only: bool) -> list[Text]:
+    """The mean latency of each flow of each run as a bar, the longest first; in its stages, where these are known."""
+    means = [
+        (run, flow, mean)
+        for run in runs
+        for flow in flows_of(run)
+        if (mean := run.summary.flows[flow].latency_mean_seconds)
+    ]
+    means.sort(key=lambda row: -row[2])
+    lines, gap = list[Text](), [Text()] * (len(means) <= _APART_MOST)
+    for run, flow, mean in means:
+        width, stages = max(1, round((columns - _LATENCY_COLUMNS) * mean / means[0][2])), run.stages.get(flow)
+        named = named_stages(stages, flow, is_capped=is_capped(run.findings)) if stages else {}
+        bar = Text(("=" if ascii_only else _FULL) * width, flow_color(flow))
+        if named:
+            bar = _band(named, width, ascii_only=ascii_only)
+        lines += [Text(f"#{run.run} {io_text(run, flow)}", "bold"), Text.assemble(bar, f" {units.latency(mean)}")]
+        lines += [_legend(named, signs=_ASCII if ascii_only else "")] * bool(named)
+        lines += gap
+    return lines

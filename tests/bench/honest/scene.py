@@ -25,7 +25,7 @@ SHARED = ("--shared-pool",)
 RUN_SECONDS, SHOW_SECONDS, HEALTHY_SECONDS = 300.0, 60.0, 180.0
 _UNDER_WAY = 2
 """Samples."""
-_CONCLUSION = re.compile(r"(limited by|nearest limit:|above its own ceiling|no known limit|none known).*")
+_CONCLUSION = re.compile(r"(limited by|nearest limit:|above its own ceiling|no known limit|limit unknown).*")
 During = Callable[[], AbstractContextManager[object]]
 
 

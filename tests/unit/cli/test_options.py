@@ -34,20 +34,6 @@ def with_latency(run: Run) -> Run:
     return run.model_copy(update={"summary": run.summary.model_copy(update={"write": write})})
 
 
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
-        (("run", "latency", "--runtime", "5"), "runtime is an option of presets (fio"),
-        (("why", "--iodepth=5"), "--set iodepth=VALUE"),
-        (("run", "latency", "--runtimes", "5"), "No such option"),
-    ],
-)
-def test_an_option_of_a_tool_is_set_as_one_of_the_preset(words: tuple[str, ...], hint: str) -> None:
-    done = CliRunner().invoke(cli, words)
-    assert done.exit_code == 2
-    assert hint in " ".join(done.output.split())
-
-
 def call(*words: str) -> str:
     done = CliRunner().invoke(cli, words)
     assert done.exit_code == 0, done.output

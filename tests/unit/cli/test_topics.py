@@ -110,13 +110,13 @@ def test_an_unknown_topic_is_not_repeated_at_length(pages: Path) -> None:
     assert len(CliRunner().invoke(cli, ["help", "x" * 5000]).output) < 300
 
 
-@pytest.mark.parametrize(("words", "code"), [(["help", "production"], 0), (["schema"], 4)])
-def test_a_reader_that_has_gone_is_no_failure(words: list[str], code: int) -> None:
+@pytest.mark.parametrize("words", [["help", "production"], ["schema"]])
+def test_a_reader_that_has_gone_is_no_failure(words: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run([sys.executable, "-m", "cephtui", *words], stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
-    assert (done.returncode, done.stderr) == (code, b"")
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_a_page_that_fits_is_drawn_without_a_pager(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:

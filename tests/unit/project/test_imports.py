@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,14 +14,17 @@ from typing import NamedTuple
 
 import pytest
 
+from cephtui import models
+from cephtui.tools import TOOLS, WITH_PATH_RULES
+from cephtui.tools.tool import Tool
 from tests import PACKAGE
 
 MODULE_LINES = 500
 """The most that one takes in at once."""
 DECIDING = {"next_depth", "next_turn", "is_reached", "one_more", "in_slices", "without_steps", "given_up", "next_of"}
 """What studies decide with."""
-BY_NAME = ["reports.studies", "studies"]
-"""A kind of study is a row: its modules have its name."""
+BY_NAME = ["models", "reports.studies", "studies", "tools"]
+"""A kind of study, or a tool, is a row: its modules have its name. Models are made when they are first used."""
 CORE = (
     ("exit_codes", "frozen", "paths", "printable", "units"),
     ("models", "reading"),
@@ -180,6 +184,7 @@ def test_tools_know_nothing_of_each_other() -> None:
         "tools.adopted",
         "tools.base",
         "tools.commands",
+        "tools.copied",
         "tools.dates",
         "tools.documents",
         "tools.filling",
@@ -295,11 +300,84 @@ def test_ssh_is_loaded_by_connecting_only() -> None:
 
 
 def test_the_command_line_starts_light() -> None:
-    assert not loaded("cli.main") & {"aiohttp", "asyncssh", "textual", "plotext", "pydantic", "asyncio"}
+    heavy = {"aiohttp", "asyncssh", "textual", "plotext", "pydantic", "asyncio", "statistics", "socket"}
+    assert not loaded("cli.main") & heavy
+
+
+HEAVY = {"asyncio", "asyncssh", "statistics", "mpmath", "textual", "socket", "ssl"}
+"""What a listing does without."""
+MODELS = """
+from pydantic import BaseModel
+from collections import deque
+seen, todo = set(), deque([BaseModel])
+while todo:
+    new = set(todo.popleft().__subclasses__()) - seen
+    seen |= new
+    todo += new
+print(len(seen))
+"""
+
+
+def after(program: str, folder: Path, *words: str) -> list[str]:
+    """What a program prints behind a verb of the command line that has printed nothing else."""
+    begin = (
+        "import contextlib, io, sys\n"
+        f"sys.argv = ['cephtui', *{words!r}]\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n"
+        "    import cephtui.cli.main as cli\n"
+        "    cli.main()\n"
+    )
+    homes = {f"XDG_{name}_HOME": str(folder) for name in ("CONFIG", "CACHE", "STATE")}
+    environment = {**os.environ, **homes, "CEPHTUI_DATA_DIR": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", begin + program], capture_output=True, text=True, cwd=PACKAGE.parent, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("verb", "own_most", "models_most", "without"),
+    [
+        ("presets", 90, 20, {"cephtui.targets", "cephtui.models.run", "cephtui.sessions"}),
+        ("sessions", 60, 5, {"cephtui.tools", "cephtui.presets", "cephtui.models.run", "cephtui.analysis.runs"}),
+    ],
+)
+def test_a_listing_loads_what_it_shows(
+    tmp_path: Path, verb: str, own_most: int, models_most: int, without: set[str]
+) -> None:
+    names = after("print(*sys.modules)", tmp_path, verb)
+    assert not {*names} & {*HEAVY, *without}
+    assert sum(name.startswith("cephtui.") for name in names) <= own_most
+    assert int(after(MODELS, tmp_path, verb)[0]) <= models_most, "each takes a third of a millisecond to make"
+
+
+def test_a_session_is_shown_without_what_only_its_runs_table_and_curves_need(tmp_path: Path) -> None:
+    names = {*after("print(*sys.modules)", tmp_path, "show", "demo")}
+    assert not names & {"asyncio", "asyncssh", "textual"}
+    assert not names & {f"cephtui.{name}" for name in ("targets", "reports.views.matrix", "reports.views.curve")}
+
+
+def test_names_of_models_are_found_in_their_modules() -> None:
+    assert {name for name in models._MODULES if not hasattr(models, name)} == set()
+    listed = [node for node in ast.walk(ast.parse(MODULES["models"].read_text("utf-8"))) if isinstance(node, ast.If)]
+    named = {alias.name for node in ast.walk(listed[0]) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert named == models._MODULES.keys()
+
+
+def test_tools_are_found_in_their_folders() -> None:
+    assert {name: tool.name for name, tool in TOOLS.items()} == {name: name for name in TOOLS}
+    assert {f"tools.{name.replace('-', '_')}" for name in TOOLS} == {*TOOL_FOLDERS}
+    ruled = {name for name, tool in TOOLS.items() if type(tool).check_path is not Tool.check_path}
+    assert ruled == {*WITH_PATH_RULES}
 
 
 LATER = (
+    "analysis.detectors.explaining",
     "analysis.detectors.incidents",
+    "analysis.detectors.settling",
+    "analysis.runs.batches",
+    "analysis.runs.history",
     "ceph.cluster",
     "ceph.images",
     "ceph.pools",
@@ -307,15 +385,24 @@ LATER = (
     "ceph.surroundings",
     "cluster.preflight",
     "cluster.reader",
+    "models.findings",
+    "models.results",
     "models.rows",
+    "models.run",
     "models.study",
+    "reports.masking.mask",
+    "running.outcomes",
     "running.plan_run",
     "running.step_run",
     "running.survey",
+    "sessions.jsonlines",
     "sessions.listing",
     "sessions.studies",
+    "sessions.writer",
     "studies.base",
     "studies.conductor",
+    "stats",
+    "suites",
     "targets.device",
     "targets.discovery",
     "targets.host",
@@ -323,10 +410,12 @@ LATER = (
     "targets.rbd",
     "targets.removal",
     "targets.surroundings",
+    "tools.dd",
     "tools.fio.output",
+    "tools.gosbench",
     "tools.ioping.output",
     "tools.iperf3.output",
-    "tools.rados_bench.output",
+    "tools.rados_bench",
     "tui.console.form",
     "tui.console.how_often",
     "tui.console.queue",

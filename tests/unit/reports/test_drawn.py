@@ -28,13 +28,16 @@ from cephtui.models import (
     Summary,
 )
 from cephtui.models.metrics import BY_NAME, METRICS
-from cephtui.models.rows import Info, NodeRow, PresetRow, SessionRow
+from cephtui.models.preset_rows import PresetRow
+from cephtui.models.rows import Info, NodeRow
+from cephtui.models.session_row import SessionRow
 from cephtui.nodes.state import NodeState
 from cephtui.reports.drawn.live import draw_live
 from cephtui.reports.drawn.plan import draw_plans
 from cephtui.reports.render.rich import draw
-from cephtui.reports.views.listings import info_view, leftovers_blocks, presets_view
-from cephtui.reports.words import text
+from cephtui.reports.views.listings import info_view, leftovers_blocks
+from cephtui.reports.views.presets import presets_view
+from cephtui.reports.words import cutting, text
 from cephtui.reports.words.facts import facts, head_line
 from cephtui.sessions import store
 from cephtui.sessions.undo import Undo
@@ -84,11 +87,11 @@ def test_of_cephs_version_only_the_number_is_shown(output: str | None, short: st
 
 
 def test_a_long_list_is_cut_and_the_others_are_counted() -> None:
-    assert text.cut(range(100), "nodes") == (list(range(100)), "")
-    assert text.cut(range(1300), "nodes") == (list(range(100)), "... and 1,200 more nodes")
-    assert text.joined("ab", "jobs") == "a, b"
-    assert text.joined(map(str, range(101)), "jobs").endswith(", 99 ... and 1 more jobs")
-    assert len(text.shorter("x" * 3000)) == len("x" * 2000 + " ...")
+    assert cutting.cut(range(100), "nodes") == (list(range(100)), "")
+    assert cutting.cut(range(1300), "nodes") == (list(range(100)), "... and 1,200 more nodes")
+    assert cutting.joined("ab", "jobs") == "a, b"
+    assert cutting.joined(map(str, range(101)), "jobs").endswith(", 99 ... and 1 more jobs")
+    assert len(cutting.shorter("x" * 3000)) == len("x" * 2000 + " ...")
 
 
 def test_options_of_an_unknown_tool_are_listed() -> None:
@@ -572,7 +575,7 @@ def test_presets_are_packaged_or_the_users() -> None:
     assert "c.toml: no title" in drawn
     full = printed(draw(presets_view([rows[0]], (), in_full=True).document()))
     assert line_of(full, "iodepth").split(maxsplit=1)[1].strip() == "1, then 4"
-    assert line_of(full, "direct").split() == ["direct", "true"], "as the tool spells it"
+    assert line_of(full, "direct").split() == ["direct", "yes"], "as it is typed"
     assert line_of(full, "/p") == "yours: /p"
     assert "packaged: " in printed(draw(presets_view([rows[1]], (), in_full=True).document()))
 
@@ -680,7 +683,7 @@ def test_without_latencies_there_is_no_line_of_them_and_none_is_proposed() -> No
 
     for write, shown in ((run.summary.write, True), (bare, False)):
         text = printed(draw_run(run.model_copy(update={"summary": Summary(write=write)}), found=()))
-        assert ("write clat" in text, "none known" in text) == (shown, shown)
+        assert ("write clat" in text, "limit unknown" in text) == (shown, shown)
 
 
 def test_presets_of_no_block_have_a_dash() -> None:

@@ -26,9 +26,10 @@ from cephtui.models import Finding, Mark, Run, Summary
 from cephtui.models.metrics import BY_NAME
 from cephtui.reports.render.tables import Noted, add_row, make_table
 from cephtui.reports.words.facts import facts, head_line, period, ranges
-from cephtui.sessions import demo, store
+from cephtui.sessions import store
 from cephtui.sessions.names import find_session
 from cephtui.sessions.store import StoreError
+from tests.support import two_copies
 from tests.support.drawings import comparison_markdown, draw_run, draw_session, printed, runs_csv, runs_markdown
 from tests.support.golden import Golden
 from tests.support.runs import SESSION, cluster, recorded
@@ -67,7 +68,7 @@ def tables(text: str) -> list[list[list[str]]]:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory with two sessions: the demo, and a newer one."""
     home = tmp_path_factory.mktemp("home")
-    demo.unpack(home / "sessions")
+    two_copies.unpack(home / "sessions")
     shutil.copytree(SESSION, home / "sessions" / "replay")
     run = home / "sessions" / "replay" / "002" / "run.json"
     run.write_text(json.dumps({**json.loads(run.read_text()), "started_at": "2033-05-18T03:33:20Z"}))

@@ -223,7 +223,7 @@ def test_what_an_osd_is_asked_has_its_parameters() -> None:
     commands_on_node.ask_all(
         Cluster(), json.loads(commands.requests([("ceph", "tell", "osd.3", "dump_osd_network", "20")]))
     )
-    assert asked == [{"prefix": "dump_osd_network", "value": ["20"], "format": "json"}]
+    assert asked == [{"prefix": "dump_osd_network", "value": 20, "format": "json"}]
 
 
 def test_of_every_osd_only_what_is_wanted_is_reported() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +13,26 @@ import pytest
 from cephtui.cluster import preflight
 from cephtui.cluster.preflight import Demand, Preflight
 from cephtui.cluster.reader import ClusterReader
-from cephtui.models import ClusterEnvironment
+from cephtui.models import ClusterEnvironment, Sample
 from cephtui.models.refusal import Refusal
 from cephtui.running import own_use
 from cephtui.sessions import writer
-from cephtui.sessions.undo import UNDO_FILE, Undo
+from cephtui.sessions.store import UNDO_FILE
+from cephtui.sessions.undo import Undo
 from tests.support.clusters import RecordedShell
 from tests.support.runs import recorded
 from tests.support.sessions import write_session
+from tests.unit.sessions.test_store import sample_of
 
 FSID = "b6fc0549-dbf9-4d2f-89bd-ab311fcb193b"
 """Of the recorded cluster."""
 
 
-def session_with(root: Path, name: str = "S", **fields: Any) -> Path:
+def session_with(root: Path, name: str = "S", samples: Sequence[Sample] = (), **fields: Any) -> Path:
     """A session with a run of the recorded cluster that has just ended; gives the directory of the run."""
     usual = {"target": "rbd:rec", "cluster": ClusterEnvironment(fsid=FSID)}
-    return write_session(root, [recorded(1, **{**usual, **fields})], name=name) / "001"
+    run = recorded(1, **{**usual, **fields})
+    return write_session(root, [run], name=name, samples=lambda run: samples) / "001"
 
 
 def undo(root: Path, *entries: Undo) -> Path:
@@ -75,7 +79,7 @@ async def test_one_that_ended_earlier_or_elsewhere_is_not(tmp_path: Path) -> Non
 
 async def test_a_run_in_progress_is_a_load_of_now(tmp_path: Path) -> None:
     session_with(tmp_path)
-    run = session_with(tmp_path, "T", outcome=None)
+    run = session_with(tmp_path, "T", [sample_of(1)], outcome=None)
     lock = writer.take_lock(run.parent)
     assert lock
     with lock:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cephtui.models import SCHEMA_VERSION, ClusterEnvironment, NodeEnvironment, SessionNotes
-from cephtui.models.rows import SessionRow
+from cephtui.models.session_row import SessionRow
 from cephtui.sessions import archive, store, writer
 from cephtui.sessions.listing import list_sessions
 from cephtui.sessions.store import StoreError
@@ -24,7 +24,7 @@ from cephtui.sessions.undo import Undo, left_behind
 from cephtui.sessions.writer import SessionWriter, mark_undone, take_lock
 from tests.support.golden import Golden
 from tests.support.runs import nodes, run, total
-from tests.support.sessions import write_session
+from tests.support.sessions import write_run, write_session
 from tests.unit.sessions.test_store import run_of, session_of_one_run
 
 UNDO = Undo(node="local", target="file:/mnt/bench/test")
@@ -536,6 +536,7 @@ def test_a_session_of_this_very_console_is_refused_too(root: Path, golden: Golde
     session = SessionWriter.open(root, "own")
     with golden.raises(StoreError):
         archive.delete(session.directory)
+    write_run(session, run_of("own", outcome="ok"), ())
     session.close()
     archive.delete(session.directory)
 

@@ -33,6 +33,7 @@ from cephtui.tui.screens.sessions import SessionsScreen
 from tests.recordings.record_demo import row_of
 from tests.support.drawings import draw_session
 from tests.support.replayed import until
+from tests.support.runs import begun
 from tests.support.sessions import write_session
 
 
@@ -76,14 +77,15 @@ def run(*words: str) -> Result:
     ("words", "shown"),
     [
         (["show", "demo"], "osd.1 frozen"),
-        (["show", "demo/14"], "4 s without a completion"),
+        (["show", "demo/8"], "all I/O stopped for 5 s"),
         (["show", "demo", "--curve"], "over the marks"),
-        (["show", "demo", "--table"], "rados-write"),
-        (["compare", "demo/7", "demo/10"], "WORSE: 59 % fewer write IOPS"),
-        (["check", "demo"], "not met (exit 5)"),
-        (["check", "demo/7", "demo/10"], "not met (exit 5)"),
+        (["show", "demo", "--table"], "depth-sweep"),
+        (["compare", "demo/9", "demo/22"], "BETTER: 415 % more write IOPS"),
+        (["check", "demo"], "inconclusive (exit 6)"),
+        (["check", "demo/9", "demo/22"], "met (exit 0)"),
         (["check", "demo/7", "--expect", "iops>=1"], "PASS"),
-        (["report", "demo"], "Not met (exit 5)"),
+        (["why", "demo"], "osd.1 was slow"),
+        (["report", "demo"], "Inconclusive"),
     ],
 )
 def test_a_verb_reads_it_and_writes_nothing(root: Path, packaged: Path, words: list[str], shown: str) -> None:
@@ -101,15 +103,15 @@ def test_its_figures_are_whole_on_a_small_terminal(root: Path, packaged: Path) -
     (head,) = (line for line in lines if line.endswith("outcome"))
     assert head.split() == ["#", "preset", "IOPS", "bandwidth", "lat", "mean", "p99", "outcome"]
     rows = [" ".join(line.split()) for line in lines]
-    assert "10-12 mean write 1.57k 6.14 MiB/s 30.5 ms 89.6 ms n=3 !" in rows
-    assert "95 % -23..+30 % -23..+30 % -23..+30 % -25..+33 %" in rows
-    assert "14 write-iops write 1.58k 6.16 MiB/s 30.4 ms 86.5 ms questionable" in rows
+    assert "9-11 mean write 393 1.54 MiB/s 123 ms 297 ms n=3 !" in rows
+    assert "95 % ±3.9 % ±3.9 % ±3.3 % ±5.5 %" in rows
+    assert "8 write-iops write 2.01k 7.85 MiB/s 23.8 ms 70.8 ms questionable" in rows
 
 
 def test_a_report_of_it_is_a_file(root: Path, packaged: Path, tmp_path: Path) -> None:
     result = run("report", "demo", "-o", str(tmp_path / "x.html"))
     assert result.exit_code == 0, result.output
-    assert "ceph osd pool set bench size 2" in (tmp_path / "x.html").read_text()
+    assert "ceph config set osd osd_memory_target 6G" in (tmp_path / "x.html").read_text()
 
 
 def test_the_last_session_is_never_the_demo(root: Path) -> None:
@@ -117,7 +119,7 @@ def test_the_last_session_is_never_the_demo(root: Path) -> None:
         with pytest.raises(StoreError) as error:
             find_session(root, name)
         assert str(error.value) == NO_SESSIONS
-    directory = write_session(root)
+    directory = write_session(root, [begun(outcome="ok")])
     assert {find_session(root, name) for name in ("last", "-", "t")} == {directory}
 
 
@@ -149,8 +151,8 @@ def test_neither_listing_nor_completing_unpacks_it(root: Path) -> None:
     assert run("sessions", "--json").output == ""
     assert complete.complete_sessions(*COMPLETED, "d") == ["demo"]
     assert complete.complete_own_sessions(*COMPLETED, "") == []
-    assert complete.complete_runs(*COMPLETED, "demo/1") == [f"demo/{n}" for n in (1, 10, 11, 12, 13, 14)]
-    write_session(root)
+    assert complete.complete_runs(*COMPLETED, "demo/1") == [f"demo/{n}" for n in (1, *range(10, 20))]
+    write_session(root, [begun(outcome="ok")])
     assert [row.session for row in list_with_demo(root)] == ["tuning", "demo"]
     assert [json.loads(line)["session"] for line in run("sessions", "--json").output.splitlines()] == ["tuning"]
     assert complete.complete_sessions(*COMPLETED, "") == ["tuning", "last", "demo"]
@@ -158,8 +160,8 @@ def test_neither_listing_nor_completing_unpacks_it(root: Path) -> None:
 
 
 def test_its_runs_are_compared_with_those_of_the_users_but_not_offered_for_them(root: Path, packaged: Path) -> None:
-    write_session(root)
-    assert {each.directory for each in candidates(root, ("demo", 14))} == {packaged}
+    directory = write_session(root, [begun(outcome="ok")])
+    assert {each.directory for each in candidates(root, ("demo", demo.STAR))} == {packaged, directory}
     assert [*candidates(root, ("tuning", 1))] == []
 
 
@@ -205,7 +207,7 @@ def test_a_verb_that_would_write_refuses_in_a_line(root: Path, packaged: Path, w
 
 
 def test_no_session_gets_its_name(root: Path) -> None:
-    directory = write_session(root)
+    directory = write_session(root, [begun(outcome="ok")])
     refused = "session demo comes with cephtui and is read-only: choose another name"
     with pytest.raises(StoreError, match=refused):
         SessionWriter.open(root, "demo")
@@ -303,3 +305,15 @@ def test_a_cache_that_can_not_be_written_is_told_in_a_line(root: Path) -> None:
     (line,) = result.output.splitlines()
     assert line.startswith("Error: can't unpack the demo in ")
     assert line.endswith(": set XDG_CACHE_HOME to another directory")
+
+
+def test_an_archive_that_is_cut_off_is_told_in_a_line(
+    root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    archive = tmp_path / "session.tar.xz"
+    archive.write_bytes(demo.ARCHIVE.read_bytes()[:100_000])
+    monkeypatch.setattr(demo, "ARCHIVE", archive)
+    result = run("show", "demo")
+    assert result.exit_code == 3
+    assert "session.tar.xz is damaged" in result.output
+    assert [path for path in paths.cache_dir().rglob("*") if path.is_file()] == []

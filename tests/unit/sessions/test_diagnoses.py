@@ -9,7 +9,7 @@ from pathlib import Path
 from cephtui.models import Run
 from cephtui.models.study import Cell, SavedStudy
 from cephtui.sessions import store
-from cephtui.sessions.diagnoses import earlier_diagnosis
+from cephtui.sessions.diagnoses import earlier_diagnosis, runs_diagnosed
 from tests.support.runs import STARTED, cluster, run
 from tests.support.sessions import write_session
 
@@ -58,3 +58,15 @@ def test_sessions_that_cannot_be_read_are_passed_over(tmp_path: Path) -> None:
     (measured(tmp_path, 3) / "001" / "run.json").write_text("{}")
     assert earlier(measured(tmp_path, 4)) == ["day-1"]
     assert earlier_diagnosis(tmp_path / "day-1", []) is None
+
+
+def test_a_session_with_other_runs_is_diagnosed_by_those_of_its_last_diagnosis(tmp_path: Path) -> None:
+    def study(batch: str, *, is_diagnosis: bool) -> SavedStudy:
+        cell = Cell(step="writes", preset="write-iops", target="rbd:bench", nodes=("pve1",), batch=batch)
+        return SavedStudy(at=STARTED, cells=(cell,), diagnosis=is_diagnosis)
+
+    studies = [study(batch, is_diagnosis=batch != "sweep") for batch in ("first", "last", "sweep", "refused")]
+    runs = [run(number, batch=batch) for number, batch in enumerate(("tour", "first", "last", "sweep"), 1)]
+    directory = write_session(tmp_path, runs, name="tuning", studies=studies)
+    assert [found.run for found in runs_diagnosed(directory, runs)] == [3]
+    assert runs_diagnosed(directory, runs[:1]) == runs[:1]

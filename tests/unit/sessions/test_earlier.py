@@ -13,11 +13,12 @@ from click.testing import CliRunner
 
 from cephtui.cli.verbs import cli
 from cephtui.models import Run, Sample, Total
-from cephtui.sessions import demo, store
+from cephtui.sessions import store
 from cephtui.sessions.jsonlines import line
 from cephtui.sessions.playback import Playback
 from cephtui.sessions.undo import pending
 from tests import RECORDINGS
+from tests.support import two_copies
 from tests.support.runs import without_ios
 
 EARLIER = RECORDINGS / "sessions-0.1.0"
@@ -65,7 +66,7 @@ STAR_FINDINGS = ["stalled"]
 NOT_CARRIED = {("compare-recorded", f"latency_{name}_seconds") for name in ("p99", "p999")}
 """Percentiles that the earlier program compared although fewer than 10 I/Os had taken longer."""
 PERCENTS = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p999": 99.9}
-DEMO_RUNS = range(1, demo.STAR + 1)
+DEMO_RUNS = range(1, two_copies.STAR + 1)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory with both sessions."""
     home = tmp_path_factory.mktemp("home")
     shutil.copytree(EARLIER / "recorded", home / "sessions" / "recorded")
-    demo.unpack(home / "sessions")
+    two_copies.unpack(home / "sessions")
     return home
 
 

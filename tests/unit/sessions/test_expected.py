@@ -23,8 +23,7 @@ from cephtui.planning import new_batch
 from cephtui.reports.render import FORMATS
 from cephtui.sessions import store
 from cephtui.sessions.expected import judge_expected, keep_expected
-from cephtui.sessions.store import VERDICTS_FILE
-from cephtui.sessions.studies import STUDIES_FILE
+from cephtui.sessions.store import STUDIES_FILE, VERDICTS_FILE
 from cephtui.targets import parse_target
 from tests.support.golden import Golden
 from tests.support.imported import import_texts, rados

@@ -143,11 +143,11 @@ def test_a_session_is_continued(root: Path) -> None:
 
 def test_without_a_name_a_session_is_named_after_the_time(root: Path) -> None:
     opened = [SessionWriter.open(root, None) for _ in range(3)]
+    assert len(list_sessions(root)) == 3
     for session in opened:
         session.close()
     assert len({session.name for session in opened}) == 3
     assert all(session.name.startswith(str(datetime.now().year)) for session in opened)
-    assert len(list_sessions(root)) == 3
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "a/b", ".hidden", "-x", "x" * 65, "ü", "a\n"])
@@ -253,7 +253,9 @@ def test_a_run_whose_end_was_asked_for_is_stopped_however_the_console_ended(
     root: Path, reason: str, golden: Golden
 ) -> None:
     session = SessionWriter.open(root, "stopped")
-    session.start_run(run_of("stopped")).stop_asked(reason)
+    writer = session.start_run(run_of("stopped"))
+    writer.sample(sample_of(1))
+    writer.stop_asked(reason)
     assert store.read_run(session.directory, 1).outcome is None
     session.close()
     run = store.read_run(session.directory, 1)
@@ -486,7 +488,7 @@ def test_a_killed_writer_holds_nothing(root: Path, golden: Golden) -> None:
             SessionWriter.open(root, "tuning")
         assert list_sessions(root)[0].writing
         other.kill()
-    assert not list_sessions(root)[0].writing
+    assert list_sessions(root) == []
     SessionWriter.open(root, "tuning").close()
 
 
@@ -591,12 +593,13 @@ def test_a_run_that_can_not_be_written_any_more_stays_as_it_was() -> None:
     with mounted("size=2m") as disk:
         session = SessionWriter.open(disk, "tuning")
         writer = session.start_run(run_of("tuning"))
+        writer.sample(sample_of(1))
         fill_up(disk)
         with pytest.raises(OSError, match="No space left on device"):
             writer.write(run_of("tuning", outcome="ok", error="x" * (1 << 20)))
         session.close()
         assert store.read_run(session.directory, 1).outcome == "lost"
-        assert {path.name for path in (session.directory / "001").iterdir()} == {"raw", "run.json"}
+        assert {path.name for path in (session.directory / "001").iterdir()} == {"raw", "run.json", "samples.jsonl"}
 
 
 @pytest.mark.root
@@ -640,6 +643,7 @@ def test_of_raw_output_that_has_no_room_the_finding_claims_nothing(golden: Golde
     with mounted("size=2m") as disk:
         session = SessionWriter.open(disk, "tuning")
         writer = session.start_run(run_of("tuning"))
+        writer.sample(sample_of(1))
         fill_up(disk)
         for stream in ("stdout", "stderr"):
             writer.raw("local", stream, b"x" * 8192, 1.0)
@@ -738,6 +742,7 @@ def test_only_its_user_can_enter_a_new_session(tmp_path: Path, name: str | None)
     shared = tmp_path / "shared"
     shared.mkdir(mode=0o750)
     root = shared / "new" / "sessions"
-    SessionWriter.open(root, name).close()
+    session = SessionWriter.open(root, name)
     folders = (shared, root.parent, root, *root.iterdir())
     assert [oct(folder.stat().st_mode & 0o777) for folder in folders] == ["0o750", "0o700", "0o700", "0o700"]
+    session.close()

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from cephtui.analysis.verdicts.failures import Needs, given_up
 from cephtui.cli.verbs import cli
-from cephtui.models import Run, Step, Summary
+from cephtui.models import Mark, Run, Step, Summary
 from cephtui.models.study import CHECK, RUNS, Cell, CheckGoal, SavedStudy
 from cephtui.ordering import plan_of
 from cephtui.sessions.jsonlines import as_json
-from cephtui.sessions.store import StoreError
-from cephtui.sessions.studies import STUDIES_FILE, find_study, next_name, ordered_in, read_studies
+from cephtui.sessions.store import STUDIES_FILE, StoreError
+from cephtui.sessions.studies import find_study, next_name, ordered_in, read_studies
 from cephtui.sessions.writer import SessionWriter
 from cephtui.studies import KINDS, kind_of
 from cephtui.studies.base import Study
@@ -295,6 +295,8 @@ def test_a_kind_has_a_module_and_words_and_no_two_options_are_the_same() -> None
         assert all(option.example for option in row.fields)
 
 
+MARKED = (Mark(at=BEGUN, text="a new disk"),)
+"""Of a session without runs, which is not kept else."""
 HOSTILE: Sequence[Mapping[str, Any]] = (
     {"kind": "future"},
     {"cells": []},
@@ -318,7 +320,7 @@ HOSTILE: Sequence[Mapping[str, Any]] = (
 def test_a_study_that_makes_no_sense_is_listed_with_its_problem_and_refused(
     changes: Mapping[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    directory = write_session(tmp_path / "sessions")
+    directory = write_session(tmp_path / "sessions", marks=MARKED)
     kept = {**saved().model_dump(mode="json"), "id": "s1", **changes}
     (directory / STUDIES_FILE).write_text(json.dumps(kept) + "\n")
     monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
@@ -343,7 +345,7 @@ def test_a_study_of_an_odd_name_is_none(field: str, value: str, writer: SessionW
 
 
 def test_what_can_be_resumed_goes_before_what_can_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_session(tmp_path / "sessions", studies=[saved(), saved(kind="future", batch="b2")])
+    write_session(tmp_path / "sessions", marks=MARKED, studies=[saved(), saved(kind="future", batch="b2")])
     monkeypatch.setenv("CEPHTUI_DATA_DIR", str(tmp_path))
     result = CliRunner().invoke(cli, ["run", "--resume", "tuning", "--dry-run"])
     assert result.exit_code == 0

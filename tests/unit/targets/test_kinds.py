@@ -11,6 +11,7 @@ import pytest
 
 from cephtui.cli.options import TARGET_HELP
 from cephtui.models import Kind
+from cephtui.suites import SCHEMES
 from cephtui.targets import KINDS, every_kind, parse_target, target_examples, target_kind
 from cephtui.targets.base import TargetKind
 from tests import PACKAGE
@@ -110,6 +111,10 @@ def test_a_scheme_is_known_in_its_module_and_in_the_table_only() -> None:
 )
 def test_this_test_sees_a_scheme_wherever_it_decides_something(source: str, found: bool) -> None:
     assert bool(schemes_in(source)) == found
+
+
+def test_suites_know_the_kinds_by_their_schemes_without_importing_them() -> None:
+    assert tuple(KINDS) == SCHEMES
 
 
 @pytest.mark.parametrize("kind", every_kind(), ids=KINDS)

@@ -14,7 +14,7 @@ from cephtui.models import Event, FilePlace, OptionValue, Sample
 from cephtui.stats import Flow
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError, Reading, ToolResult
-from cephtui.tools.filling import CopyParser
+from cephtui.tools.copied import CopyParser
 from tests import RECORDINGS
 from tests.support import plans
 from tests.support.execution import carry_out_here

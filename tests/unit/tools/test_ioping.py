@@ -20,7 +20,7 @@ from cephtui.sessions import store
 from cephtui.sessions.playback import Playback
 from cephtui.tools import TOOLS
 from cephtui.tools.base import OptionError, Parser, Reading, Stream, ToolResult
-from cephtui.tools.filling import CopyParser
+from cephtui.tools.copied import CopyParser
 from cephtui.tools.ioping.output import IopingParser
 from tests import RECORDINGS
 from tests.support.execution import carry_out_here

@@ -654,7 +654,7 @@ def test_a_run_ends_with_its_bars_and_the_report_has_a_table() -> None:
     assert isinstance(compared, Table)
     assert [row[0] for row in compared.texts] == ["osd.0", "osd.1", "osd.2"]
     assert [bool(row[-1]) for row in compared.texts] == [False, True, False]
-    (table,) = jobs_table([run])
+    (table,) = jobs_table({"": run})
     assert table.strong == {1}
     assert all(len(row) == len(table.columns) for row in table.rows)
     assert "| **osd.1** | **hdd** | **ceph vda** | " in run_markdown(run, (), {})

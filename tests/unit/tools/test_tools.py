@@ -8,6 +8,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -17,6 +18,7 @@ from typing import Annotated, Literal, Self
 import pytest
 from pydantic import Field, model_validator
 
+from cephtui import tools
 from cephtui.analysis.runs.history import History, node_figures
 from cephtui.analysis.runs.sides import side_of
 from cephtui.analysis.verdicts.figures import compared_figures
@@ -236,7 +238,8 @@ class Drip(Tool):
 @pytest.fixture
 def presets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The tool is in the table, its output recorded, and a preset names it."""
-    monkeypatch.setitem(TOOLS, "drip", Drip())  # it is a dict, and nobody else changes it
+    monkeypatch.setitem(sys.modules, "cephtui.tools.drip", sys.modules[__name__])
+    monkeypatch.setitem(tools._CLASSES, "drip", "Drip")
     raw, folder = tmp_path / "raw", tmp_path / "presets"
     raw.mkdir()
     folder.mkdir()
@@ -397,7 +400,7 @@ def test_it_is_refused_where_it_can_not_be_used(presets: Path, golden: Golden) -
         planned(presets, target="device:/dev/sdb", nodes=("a",))
     (presets / "drops.toml").write_text('title = "Drops"\ntool = "drip"\nheadline = "latency"\n[options]\n')
     with golden.raises(PresetError):
-        load_preset(presets / "drops.toml", user=False)
+        load_preset(presets / "drops.toml", user=True)
 
 
 def test_what_this_version_can_not_give_a_tool_is_no_half_measure(
@@ -526,12 +529,12 @@ class SprayOptions(ToolOptions):
         return self
 
 
-def test_options_are_offered_by_title_then_by_description() -> None:
+def test_options_are_offered_in_their_order_behind_those_with_a_title() -> None:
     assert [(option.name, option.allowed, option.default) for option in SprayOptions.form_fields()] == [
         ("runtime", "whole seconds from 1, or a time such as 5m; at most 7 days", "60"),
+        ("plain", "yes or no", ""),
         ("drops", "1 to 9", ""),
         ("colour", "one of red, blue", ""),
-        ("plain", "true or false", ""),
     ]
 
 

@@ -20,14 +20,18 @@ from textual.widgets import DataTable
 from cephtui import paths
 from cephtui.cli import saved_verbs, verbs
 from cephtui.sessions import demo, store
+from cephtui.sessions.demo.story import STORY
 from cephtui.tui import main as tui_main
 from cephtui.tui.app import SavedApp
 from cephtui.tui.dialogs import Details
 from cephtui.tui.pickers.runs import RunPicker
+from cephtui.tui.read_only import VARIABLE
 from cephtui.tui.screens.compare import CompareScreen
 from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
+from cephtui.tui.screens.story import StoryScreen
+from tests.support import two_copies
 from tests.support.golden import Golden
 from tests.support.replayed import screen_text, until
 from tests.unit.tui.screens.test_replay import keep_what_is_said, text_in
@@ -48,7 +52,7 @@ async def showing(root: Path, *screens: Screen[None]) -> AsyncIterator[tuple[Sav
 
 def demo_screens(session: Path) -> tuple[Screen[None], ...]:
     """As ``cephtui demo`` lays them."""
-    return SessionsScreen(session.parent), SessionScreen(session), ReplayScreen(session, demo.STAR)
+    return SessionsScreen(session.parent), SessionScreen(session), ReplayScreen(session, two_copies.STAR)
 
 
 # ---------------------------------------------------------------------------------------------- the way back
@@ -60,7 +64,7 @@ async def test_leaving_the_first_screen_ends(demo_session: Path, kind: str, key:
     made: dict[str, Callable[[], Screen[None]]] = {
         "sessions": lambda: SessionsScreen(demo_session.parent),
         "session": lambda: SessionScreen(demo_session),
-        "replay": lambda: ReplayScreen(demo_session, demo.STAR),
+        "replay": lambda: ReplayScreen(demo_session, two_copies.STAR),
         "watch": lambda: WatchScreen(demo_session),
     }
     async with showing(demo_session.parent, made[kind]()) as (app, pilot, said):
@@ -99,7 +103,7 @@ async def test_o_from_the_demos_replay_comes_back_to_it(demo_session: Path) -> N
 
 
 async def test_o_from_a_replay_alone_shows_the_sessions_above_it(demo_session: Path) -> None:
-    replay = ReplayScreen(demo_session, demo.STAR)
+    replay = ReplayScreen(demo_session, two_copies.STAR)
     async with showing(demo_session.parent, replay) as (app, pilot, _):
         await pilot.press("o")
         await until(pilot, lambda: isinstance(app.screen, SessionsScreen))
@@ -123,24 +127,24 @@ async def test_o_from_a_replay_alone_shows_the_sessions_above_it(demo_session: P
 
 
 async def test_a_replayed_run_is_compared(demo_session: Path) -> None:
-    replay = ReplayScreen(demo_session, demo.STAR)
+    replay = ReplayScreen(demo_session, two_copies.STAR)
     async with showing(demo_session.parent, replay) as (app, pilot, _):
         await until(pilot, lambda: replay.run is not None)
         await pilot.press("c")
-        await until(pilot, lambda: isinstance(app.screen, RunPicker) and "demo/1 " in screen_text(app))
+        await until(pilot, lambda: isinstance(app.screen, RunPicker) and "#1 " in screen_text(app))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, CompareScreen))
-        await until(pilot, lambda: f"B demo/{demo.STAR} " in screen_text(app))
+        await until(pilot, lambda: f"B demo/{two_copies.STAR} " in screen_text(app))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is replay)
 
 
 async def test_help_names_the_keys_of_a_replay(demo_session: Path) -> None:
-    async with showing(demo_session.parent, ReplayScreen(demo_session, demo.STAR)) as (app, pilot, _):
+    async with showing(demo_session.parent, ReplayScreen(demo_session, two_copies.STAR)) as (app, pilot, _):
         await pilot.press("question_mark")
         await until(pilot, lambda: isinstance(app.screen, Details) and "esc closes" in screen_text(app))
         text = " ".join(screen_text(app).split())
-        for words in ("space pause/resume", "left right back/forward 5 s", "+ - faster/slower: 1x to 20x"):
+        for words in ("space pause", "left right back/forward 5 s", "+ - faster/slower: 1x to 20x"):
             assert words in text
         for words in ("home to", "v switch", "h latency heat map", "o open saved sessions", "ctrl+p"):
             assert words in text
@@ -149,16 +153,16 @@ async def test_help_names_the_keys_of_a_replay(demo_session: Path) -> None:
 
 
 async def test_every_key_of_a_replay_is_a_command_too(demo_session: Path) -> None:
-    replay = ReplayScreen(demo_session, demo.STAR)
+    replay = ReplayScreen(demo_session, two_copies.STAR)
     async with showing(demo_session.parent, replay) as (app, pilot, _):
         commands = {command.title: command for command in app.get_system_commands(replay)}
-        assert {"pause (space)", "seek (left right)", "speed (+ -)", "full screen (z)", "quit (q)"} <= set(commands)
+        assert {"pause (space)", "seek (left right)", "speed (+ -)", "full screen (F)", "quit (q)"} <= set(commands)
         commands["pause (space)"].callback()
         await until(pilot, lambda: text_in(replay, "#transport").startswith("paused"))
 
 
 async def test_a_terminal_that_is_too_small_shows_a_message_and_the_replay_goes_on(demo_session: Path) -> None:
-    replay = ReplayScreen(demo_session, demo.STAR, 20)
+    replay = ReplayScreen(demo_session, two_copies.STAR, 20)
     async with showing(demo_session.parent, replay) as (app, pilot, _):
         await pilot.resize_terminal(60, 20)
         await until(pilot, lambda: app.too_small)
@@ -258,7 +262,7 @@ def test_a_recording_that_can_not_be_played_is_one_line(
 def test_replay_opens_the_run_at_its_speed(opened: list[Any], demo_session: Path) -> None:
     for words, speed in ((["replay", "demo/2"], 1.0), (["replay", "demo/2", "--speed", "8"], 8.0)):
         assert run(*words).exit_code == 0
-        root, (screen,) = opened.pop()
+        root, (*_, screen) = opened.pop()
         assert root == demo_session.parent
         assert isinstance(screen, ReplayScreen)
         assert (screen.player.run.run, screen.player.speed) == (2, speed)
@@ -267,9 +271,9 @@ def test_replay_opens_the_run_at_its_speed(opened: list[Any], demo_session: Path
 @pytest.mark.parametrize("words", [["replay"], ["replay", "-"], ["replay", "last"], ["replay", "de"]])
 def test_replay_without_a_number_opens_the_newest_run(opened: list[Any], demo_session: Path, words: list[str]) -> None:
     assert run(*words).exit_code == 0
-    root, (screen,) = opened.pop()
+    root, (*_, screen) = opened.pop()
     assert isinstance(screen, ReplayScreen)
-    assert (root, screen.player.run.run) == (demo_session.parent, demo.STAR)
+    assert (root, screen.player.run.run) == (demo_session.parent, two_copies.STAR)
 
 
 @pytest.mark.parametrize("words", [["watch", "demo"], ["watch"], ["watch", "last"], ["watch", "d"]])
@@ -280,19 +284,33 @@ def test_watch_opens_what_follows_the_session(opened: list[Any], demo_session: P
     assert isinstance(screen, WatchScreen)
 
 
-@pytest.mark.parametrize("words", [["demo"], ["demo", "--speed", "1"]])
-def test_demo_plays_its_star(
+@pytest.mark.parametrize("words", [["demo"], ["demo", "--speed", "2"]])
+def test_demo_tells_its_story(
     opened: list[Any], demo_session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
     monkeypatch.setattr(paths, "cache_dir", lambda: tmp_path)
     result = run(*words)
-    assert (result.exit_code, result.output) == (0, "")
+    assert result.exit_code == 0, result.output
+    assert result.output in ("", "cephtui: unpacking the demo ...\n"), "which a busy machine says"
     root, screens = opened.pop()
     assert root != demo_session.parent, "it is not among the user's own"
     assert root == demo.directory().parent
-    assert [type(screen) for screen in screens] == [SessionsScreen, SessionScreen, ReplayScreen]
-    assert screens[-1].player.run.run == demo.STAR
-    assert screens[-1].player.speed == (1.0 if "1" in words else 4.0)
+    assert [type(screen) for screen in screens] == [SessionsScreen, SessionScreen, StoryScreen]
+    assert screens[-1].player.run.run == STORY[0].run
+    assert screens[-1].player.speed == (2.0 if "2" in words else 1.0)
+
+
+@pytest.mark.parametrize(("read_only", "below"), [("", [SessionsScreen, SessionScreen]), ("1", [SessionScreen])])
+@pytest.mark.parametrize("words", [["demo"], ["replay", f"demo/{two_copies.STAR}"]])
+def test_escape_leads_to_the_same_place(
+    opened: list[Any], words: list[str], read_only: str, below: list[type], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, read_only)
+    monkeypatch.setattr(demo, "directory", lambda: paths.sessions_dir() / "demo")
+    assert run(*words).exit_code == 0
+    _, screens = opened.pop()
+    assert [type(screen) for screen in screens] == [*below, StoryScreen if words == ["demo"] else ReplayScreen]
+    assert {screen._directory for screen in screens[-2:]} == {paths.sessions_dir() / "demo"}
 
 
 def test_demo_without_room_says_where(opened: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,8 +333,8 @@ def test_the_demo_is_what_it_says(demo_session: Path) -> None:
     assert broken == []
     assert len(runs) > 3
     assert all(len(run.nodes) == 3 for run in runs)
-    assert any(mark.run == demo.STAR for mark in store.read_marks(demo_session))
-    assert next(run for run in runs if run.run == demo.STAR).outcome == "ok"
+    assert any(mark.run == two_copies.STAR for mark in store.read_marks(demo_session))
+    assert next(run for run in runs if run.run == two_copies.STAR).outcome == "ok"
     assert sum(path.stat().st_size for path in demo_session.rglob("*") if path.is_file()) < 100 << 20
 
 

@@ -25,6 +25,7 @@ from cephtui.models import Node
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Preset
 from cephtui.sessions import demo, store
+from cephtui.sessions.demo.story import Scene
 from cephtui.studies.queue import Queue
 from cephtui.targets import parse_target
 from cephtui.targets.discovery import KnownNode
@@ -57,19 +58,20 @@ from cephtui.tui.screens.replay import PlayedScreen, ReplayScreen, WatchScreen
 from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
+from cephtui.tui.screens.story import StoryScreen
+from cephtui.tui.screens.timeline import TimelineScreen
 from cephtui.tui.screens.why import WhyScreen
-from cephtui.tui.widgets.run_view import RunView
-from tests.support import desks, plans
-from tests.support.replayed import console, screen_text, until
+from tests.support import desks, plans, two_copies
+from tests.support.replayed import console, console_screen, screen_text, until
 from tests.support.runs import WRITE_IOPS
 
-BASES = {Dialog, PresenterScreen, Picker, CopyingScreen, ExportingScreen, RunScreen, PlayedScreen}
+BASES = {Dialog, PresenterScreen, Picker, CopyingScreen, ExportingScreen, RunScreen, PlayedScreen, TimelineScreen}
 """Of which there is no screen."""
 SIGNS = {"question_mark": "?", "escape": "esc", "slash": "/", "plus": "+", "minus": "-", "equals_sign": "="}
 
 
 def replaying(root: Path) -> tuple[SavedApp, ReplayScreen]:
-    screen = ReplayScreen(root / demo.SESSION, demo.STAR)
+    screen = ReplayScreen(root / demo.SESSION, two_copies.STAR)
     return SavedApp(root, [SessionsScreen(root), screen]), screen
 
 
@@ -82,7 +84,7 @@ async def test_the_bar_is_clicked(demo_session: Path) -> None:
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: "pause" in bar(app) and screen.player.position > 0.5)
         words = bar(app)
-        assert words.startswith("c compare")
+        assert words.startswith("space pause")
         await pilot.click(KeyBar, offset=(words.index("pause") + 2, 0))
         await until(pilot, lambda: screen.player.paused)
         await pilot.click(KeyBar, offset=(words.index("speed") + 2, 0))
@@ -118,10 +120,10 @@ async def test_every_key_that_is_told_does_something(demo_session: Path) -> None
 # ---------------------------------------------------------------------------------------------- every screen
 
 
-def screens(root: Path) -> Iterator[Screen[Any]]:
-    """Each once, over a saved session."""
+def screens(root: Path, below: RunScreen) -> Iterator[Screen[Any]]:
+    """Each once, over a saved session and a screen with a run."""
     directory = root / demo.SESSION
-    run = store.read_run(directory, demo.STAR)
+    run = store.read_run(directory, two_copies.STAR)
     catalogue = plans.catalogue()
     preset = catalogue["write-iops"]
     assert isinstance(preset, Preset)
@@ -130,7 +132,8 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     yield SessionScreen(directory)
     yield MatrixScreen(directory)
     yield PanelsDialog(set, lambda name: None)
-    yield ReplayScreen(directory, demo.STAR)
+    yield ReplayScreen(directory, two_copies.STAR)
+    yield StoryScreen(directory, (Scene("all of it", two_copies.STAR, 10),))
     yield WatchScreen(directory)
     yield CompareScreen(Side((run,)), Side((run,)), {}, {})
     yield ComparePresenter(TwoSides(Side((run,)), Side((run,)), {}, {}), None, Mock())
@@ -138,8 +141,8 @@ def screens(root: Path) -> Iterator[Screen[Any]]:
     yield LogScreen(directory, run)
     yield DetailsScreen(directory, run)
     yield WhyScreen(directory, lambda: None)
-    yield Presenter(RunView(), lambda: None, lambda: None, "nothing")
-    yield RunPicker(root, ("demo", demo.STAR))
+    yield Presenter(below)
+    yield RunPicker(root, ("demo", two_copies.STAR))
     yield PresetPicker(catalogue, {})
     yield CommandPicker([])
     yield ThemePicker(["one"], "one")
@@ -243,9 +246,11 @@ async def test_the_help_the_palette_and_the_footer_have_every_key_of_every_scree
     async with console(tmp_path / "sessions", run=WRITE_IOPS, speed=1.0, size=(160, 60)) as (app, pilot):
         await until(pilot, lambda: "p presets" in screen_text(app))
         wrong += await look_at(app, pilot)
-        for screen in screens(demo_session.parent):
+        for screen in screens(demo_session.parent, console_screen(app)):
             app.push_screen(screen)
             await until(pilot, lambda screen: app.screen is screen and screen.is_mounted, screen)
+            if isinstance(screen, WatchScreen):
+                await until(pilot, lambda view: view.can_zoom, screen.view)  # else it may get a key in between
             await pilot.pause()
             wrong += await look_at(app, pilot)
             shown.add(type(screen))

@@ -38,7 +38,8 @@ from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.screens.why import WhyScreen
 from cephtui.tui.terminal.profile import COLORS_VARIABLE, FULL, detect
-from cephtui.tui.widgets.run_view import RunView
+from cephtui.tui.widgets.runs_table import RunsTable
+from tests.support import two_copies
 from tests.support.replayed import screen_text, until
 from tests.unit.tui.test_keys import all_of
 
@@ -52,7 +53,7 @@ OTHER = "secret"
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The user's sessions, which no test changes: the recorded one, and one that is not for the audience."""
-    directory = demo.unpack(tmp_path_factory.mktemp("saved") / "sessions")
+    directory = two_copies.unpack(tmp_path_factory.mktemp("saved") / "sessions")
     shutil.copytree(directory, directory.parent / OTHER)
     return directory.parent
 
@@ -60,16 +61,16 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 Make = Callable[[Path], Screen[Any]]
 SCREENS: dict[str, Make] = {
     "session": lambda root: SessionScreen(root / demo.SESSION),
-    "replay": lambda root: ReplayScreen(root / demo.SESSION, demo.STAR),
+    "replay": lambda root: ReplayScreen(root / demo.SESSION, two_copies.STAR),
     "watch": lambda root: WatchScreen(root / demo.SESSION),
     "compare": lambda root: CompareScreen(side(root), side(root), {}, {}),
     "curve": lambda root: CurveScreen(side(root).run, lambda: ([side(root).run], [])),
-    "log": lambda root: LogScreen(root / demo.SESSION, store.read_run(root / demo.SESSION, demo.STAR)),
-    "presenter": lambda root: Presenter(RunView(), lambda: None, lambda: None, "nothing"),
-    "run picker": lambda root: RunPicker(root, (demo.SESSION, demo.STAR), other_sessions=False),
+    "log": lambda root: LogScreen(root / demo.SESSION, store.read_run(root / demo.SESSION, two_copies.STAR)),
+    "presenter": lambda root: Presenter(ReplayScreen(root / demo.SESSION, two_copies.STAR)),
+    "run picker": lambda root: RunPicker(root, (demo.SESSION, two_copies.STAR), other_sessions=False),
     "panels": lambda root: PanelsDialog(set, lambda name: None),
     "why": lambda root: WhyScreen(root / demo.SESSION),
-    "run": lambda root: DetailsScreen(root / demo.SESSION, store.read_run(root / demo.SESSION, demo.STAR)),
+    "run": lambda root: DetailsScreen(root / demo.SESSION, store.read_run(root / demo.SESSION, two_copies.STAR)),
     "details": lambda root: Details("title", "text"),
     "help": lambda root: Help("title", "text"),
     "commands": lambda root: CommandPicker([]),
@@ -80,15 +81,19 @@ SCREENS: dict[str, Make] = {
 
 
 def side(root: Path) -> Side:
-    return Side((store.read_run(root / demo.SESSION, demo.STAR),))
+    return Side((store.read_run(root / demo.SESSION, two_copies.STAR),))
 
 
 @contextlib.asynccontextmanager
 async def showing(root: Path, kind: str, *, read_only: bool = True) -> AsyncIterator[tuple[SavedApp, Pilot[None]]]:
     """An application with this screen, on top of the one that it is opened from."""
     screen = SCREENS[kind](root)
-    app = SavedApp(root, [SessionScreen(root / demo.SESSION), screen], read_only=read_only)
+    below = screen.run_screen if isinstance(screen, Presenter) else SessionScreen(root / demo.SESSION)
+    assert isinstance(below, Screen)
+    app = SavedApp(root, [below], read_only=read_only)
     async with app.run_test(size=(120, 36)) as pilot:
+        await until(pilot, lambda: app.screen is below and below.is_mounted)
+        app.push_screen(screen)
         await until(pilot, lambda: app.screen is screen and screen.is_mounted)
         await pilot.pause()
         yield app, pilot
@@ -173,12 +178,20 @@ async def test_an_action_that_is_off_is_neither_taken_nor_listed(root: Path) -> 
         assert not [one for one in app.get_system_commands(app.screen_stack[-2]) if "baseline" in one.title]
 
 
+async def test_the_runs_are_filtered_and_reached(root: Path) -> None:
+    async with showing(root, "session") as (app, pilot):
+        table = app.screen.query_one(RunsTable)
+        await until(pilot, lambda: table.counts[1] > 0)
+        await pilot.press("slash", *"latency", "enter")
+        await until(pilot, lambda: 0 < table.counts[0] < table.counts[1] and app.focused is table)
+
+
 async def test_a_run_is_compared_with_those_of_its_session_alone(root: Path) -> None:
     assert {each.directory.name for each in candidates(root, (demo.SESSION, 1))} == {demo.SESSION, OTHER}
     async with showing(root, "replay") as (app, pilot):
         await until(pilot, lambda: app.screen.run is not None)  # type: ignore[attr-defined]
         await pilot.press("c")
-        await until(pilot, lambda: isinstance(app.screen, RunPicker) and "demo/1 " in screen_text(app))
+        await until(pilot, lambda: isinstance(app.screen, RunPicker) and "#1 " in screen_text(app))
         assert OTHER not in screen_text(app)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, CompareScreen))

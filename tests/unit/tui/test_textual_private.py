@@ -1,4 +1,4 @@
-"""Of a frame, what the terminal shows already is not sent again."""
+"""Of a frame, what the terminal shows already is not sent again; keys are read as they were pressed."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 from rich.segment import Segment
+from textual import _parser
 from textual.app import ComposeResult
-from textual.drivers import headless_driver
+from textual.drivers import headless_driver, linux_driver
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widgets import Static
 
 from cephtui.tui.app import CephtuiApp
-from cephtui.tui.textual_private import Changes, Piece, write_raw
+from cephtui.tui.textual_private import Changes, KeyParser, Piece, TerminalDriver, write_raw
 from tests.support.replayed import screen_text, until
 
 COLUMNS, ROWS = 12, 3
@@ -126,3 +128,76 @@ async def test_a_screen_is_sent_whole_only_where_it_is_not_known(tmp_path: Path,
         assert "first" in await after(pilot, sent, "another")
         app.app_resume_signal.publish(app)
         assert "first" in await after(pilot, sent, "another")
+
+
+# ---------------------------------------------------------------------------------------------- keys
+
+
+WAIT = ""
+"""Nothing comes for longer than an escape is waited for."""
+
+
+def keys(monkeypatch: pytest.MonkeyPatch, *chunks: str) -> list[str]:
+    """What is read from these, by the names of keys, and by the kinds of other events."""
+    now = [0.0]
+    monkeypatch.setattr(_parser, "get_time", lambda: now[0])
+    parser, events = KeyParser(), list[object]()
+    for chunk in (*chunks, WAIT):
+        now[0] += 0 if chunk else 1
+        events += parser.feed(chunk) if chunk else parser.tick()
+    return [event.key if isinstance(event, Key) else type(event).__name__ for event in events]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "expected"),
+    [
+        (["\x1bx"], ["escape", "x"]),
+        (["\x1b", "x"], ["escape", "x"]),
+        (["\x1b", WAIT, "x"], ["escape", "x"]),
+        (["\x1b\r"], ["escape", "enter"]),
+        (["\x1b1"], ["escape", "1"]),
+        (["\x1b/"], ["escape", "slash"]),
+        (["\x1b\x1b"], ["escape", "escape"]),
+        (["\x1b\x1b[A"], ["escape", "up"]),
+        (["\x1bf"], ["ctrl+right"]),
+        (["\x1b\x7f"], ["ctrl+w"]),
+    ],
+)
+def test_escape_and_a_key_right_behind_it_are_two_keys(
+    chunks: list[str], expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert keys(monkeypatch, *chunks) == expected
+
+
+@pytest.mark.parametrize(
+    ("chunks", "expected"),
+    [
+        (["\x1b[A"], ["up"]),
+        (["\x1b", "[A"], ["up"]),
+        (["\x1b[", WAIT, "A"], ["up"]),
+        (["\x1b[1;", WAIT, "5C"], ["ctrl+right"]),
+        (["\x1bO", WAIT, "P"], ["f1"]),
+        (["\x1b[", WAIT, "[A"], ["f1"]),
+        (["\x1b", WAIT, "[Bx"], ["escape", "x"]),
+        (["\x1b[", WAIT, "\x1b[B"], ["down"]),
+        (["\x1b[1;99X"], []),
+        (["a\x1b[?62;cb"], ["a", "b"]),
+        (["\x1b[<0;10;10M"], ["MouseDown"]),
+        (["\x1b[?2026;1$y"], ["TerminalSupportsSynchronizedOutput"]),
+        (["\x1b[200~[A\x1b[2", "01~x"], ["Paste", "x"]),
+        (["[A"], ["left_square_bracket", "A"]),
+    ],
+)
+def test_no_part_of_an_escape_sequence_is_text(
+    chunks: list[str], expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert keys(monkeypatch, *chunks) == expected
+
+
+async def test_the_driver_reads_keys_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsers: list[type] = []
+    own = vars(linux_driver)
+    monkeypatch.setattr(linux_driver, "XTermParser", own["XTermParser"])
+    monkeypatch.setattr(linux_driver.LinuxDriver, "run_input_thread", lambda _: parsers.append(own["XTermParser"]))
+    TerminalDriver(CephtuiApp(Path("/nonexistent"))).run_input_thread()
+    assert parsers == [KeyParser]

@@ -26,9 +26,11 @@ from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME, Metric
 from cephtui.models.study import Ordered
 from cephtui.reading import open_regular
+from cephtui.reports.blocks import Words, words
 from cephtui.reports.drawn.sparks import bucket
 from cephtui.reports.masking.mask import Mask, anonymous, names_in
 from cephtui.reports.views.charts import Line
+from cephtui.reports.words.facts import run_names
 from cephtui.sessions import store
 from cephtui.sessions.ceilings import ceilings_of
 from cephtui.sessions.expected import judge_expected
@@ -74,6 +76,8 @@ class Material:
     """Batches that were repeated until stable: their intervals were looked at after each run."""
     ceilings: Mapping[str, Sequence[Ceiling]] = field(default_factory=dict)
     """What may limit runs, also where it is not known, by their names: of one run of each side, or of each point."""
+    is_diagnosis: bool = False
+    """Whether a study was to say why the cluster is slow."""
     ordered: Ordered | None = None
     """What was ordered as a whole in the session of a study."""
     expected: tuple[Expected, ...] = ()
@@ -87,6 +91,13 @@ class Material:
     def sessions(self) -> tuple[str, ...]:
         """Names, each once."""
         return tuple(dict.fromkeys(run.session for run in self.runs))
+
+    def ids(self, names: Iterable[str]) -> Words:
+        """``#1-3, 5`` of runs by their names; with their sessions where the document is about several."""
+        by_session = run_names(names)
+        if len(self.sessions) != 1:
+            return words(by_session)
+        return words((f"#{by_session.removeprefix(f'{self.sessions[0]}/')}", "runs"))
 
     def side_of(self, run: Run) -> str:
         """The name of a run's side; empty in a study."""
@@ -196,8 +207,14 @@ def of_study(
         raise store.StoreError(f"session {directory.name} has no runs: there is nothing to report")
     material = _material(directory.parent, runs, tuple(store.read_marks(directory)), question, at, title, ())
     osds = {run.run: osd_latency(store.read_states(directory, run.run, ClusterSample), run) for run in runs}
-    until_stable = frozenset(batches_until_stable(directory))
-    return replace(material, ordered=ordered_in(read_studies(directory)), osds=osds, until_stable=until_stable)
+    studies = read_studies(directory)
+    return replace(
+        material,
+        ordered=ordered_in(studies),
+        osds=osds,
+        until_stable=frozenset(batches_until_stable(directory)),
+        is_diagnosis=any(study.diagnosis for study in studies),
+    )
 
 
 def of_versus(versus: Versus, directory: Path, question: ConclusionTerms, at: datetime, title: str = "") -> Material:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from cephtui.analysis.runs.batches import name_of
+from cephtui.analysis.runs.batches import SweepPoint, metric_of_flow, name_of, summarize
 from cephtui.models import Run, Sample, Total
 from cephtui.models.metrics import BY_NAME, LIVE, METRICS, Metric
 from cephtui.models.verdict import Verdict
@@ -13,7 +13,9 @@ from cephtui.reports.blocks import Document, Text, plain_text
 from cephtui.reports.sheets import Sheet, SheetChart
 from cephtui.reports.views.expected import expected_sheet
 from cephtui.reports.views.report.material import Material
+from cephtui.reports.views.report.tables import measured_in, points_of
 from cephtui.reports.views.runs import conditions_of
+from cephtui.reports.words.quality import quality_of
 
 _COLUMNS = (
     *("session", "run", "side", "preset", "direction", "figure", "value", "unit", "quality", "outcome", "at"),
@@ -50,7 +52,7 @@ _RUN_END = {
 
 def sheets_of_report(material: Material, content: Document, *, seconds: bool = False) -> Iterator[Sheet]:
     """The sheets of a workbook; with ``seconds`` one of every second of the runs. Raises StoreError."""
-    yield _verdict_sheet(material, content)
+    yield _verdict_sheet(material, content) if material.judgement else _points_sheet(material, content)
     if material.expected:
         yield expected_sheet(material.expected)
     yield _runs_sheet(material)
@@ -64,7 +66,6 @@ def _title(metric: Metric) -> str:
 
 def _verdict_sheet(material: Material, content: Document) -> Sheet:
     """The answer in words, and below it a row for each figure, with a bar for its interval."""
-    lead = (plain_text(content.heading), *(plain_text(block.text) for block in content.lead if isinstance(block, Text)))
     rows = [_row_of(verdict, material.sides) for verdict in (material.judgement.verdicts if material.judgement else ())]
     chart = SheetChart(
         "bar",
@@ -73,7 +74,55 @@ def _verdict_sheet(material: Material, content: Document) -> Sheet:
         "change [%]",
         ends=("reaches up [%]", "reaches down [%]"),
     )
-    return Sheet("verdict", tuple(rows[0]) if rows else (), rows, lead, (chart,) if rows else ())
+    return Sheet("verdict", tuple(rows[0]) if rows else (), rows, _lead_of(content), (chart,) if rows else ())
+
+
+def _lead_of(content: Document) -> tuple[str, ...]:
+    """The heading, and the sentences below it."""
+    return (plain_text(content.heading), *(plain_text(block.text) for block in content.lead if isinstance(block, Text)))
+
+
+def _points_sheet(material: Material, content: Document) -> Sheet:
+    """What a study shows in words, and below it a row for each direction of what was set up alike, and a chart."""
+    points, measured_texts = points_of(material), measured_in(material)
+    rows = [row for point in points for row in _rows_of_point(point, material, measured_texts)]
+    metric = _title(material.headline(material.runs[0]))
+    depths = {row["depth"] for row in rows}
+    is_load = len(depths) == len(rows) > 1 and None not in depths
+    chart = SheetChart("curve", f"{metric} by depth", ("depth",), metric) if is_load else SheetChart(
+        "bar", f"{metric}, means", ("measured", "target", "nodes", "direction"), metric
+    )  # fmt: skip
+    columns = (*_POINT, *map(_title, METRICS), *_POINT_END)
+    return Sheet("summary", columns, rows, _lead_of(content), (chart,))
+
+
+_POINT = ("measured", "target", "nodes", "depth", "direction", "runs", "counted")
+_POINT_END = ("95 % low", "95 % high", "spread [fraction]", "quality")
+"""The interval and the spread are those of the figure that the preset is about."""
+
+
+def _rows_of_point(
+    point: SweepPoint, material: Material, measured_texts: Mapping[str, str]
+) -> Iterator[dict[str, object]]:
+    summary, run = summarize(point), point.repeats[-1]
+    load = conditions_of(run)
+    head = {
+        "measured": measured_texts[name_of(run)] or run.preset,
+        "target": run.target,
+        "nodes": load["nodes"],
+        "depth": load.get("depth"),
+        "runs": material.ids(map(name_of, point.repeats)).plain,
+        "counted": len(summary.counted),
+        "quality": quality_of(point.repeats),
+    }
+    if not summary.estimates:
+        yield head
+    for flow, estimates in summary.estimates.items():
+        main = estimates.get(metric_of_flow(material.headline(run), summary.counted, flow).name)
+        low, high = main.interval if main and main.interval else (None, None)
+        figures = {_title(metric): estimates[metric.name].value for metric in METRICS if metric.name in estimates}
+        of_main = (low, high, main.spread if main else None)
+        yield {**head, "direction": flow, **figures, **dict(zip(_POINT_END, of_main, strict=False))}
 
 
 def _row_of(verdict: Verdict, sides: tuple[str, str]) -> dict[str, object]:

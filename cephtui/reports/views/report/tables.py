@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from cephtui import units
 from cephtui.analysis.detectors.jobs import job_figures
@@ -21,26 +22,27 @@ from cephtui.analysis.runs.facts import why_invalid
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import Judgement
 from cephtui.analysis.verdicts.conditions import differences
-from cephtui.analysis.views.matrix import Matrix, matrix_of
-from cephtui.models import NodeEnvironment, Run
+from cephtui.analysis.views.matrix import Matrix
+from cephtui.models import Finding, NodeEnvironment, Run
 from cephtui.models.findings import limiting
 from cephtui.models.metrics import BY_NAME, LIVE, Metric
 from cephtui.models.verdict import Verdict
-from cephtui.reports.blocks import Block, Cell, Items, Table, Text, columns, cut_items, cut_rows
+from cephtui.reports.blocks import Block, Cell, Items, Table, Text, columns, cut_items, cut_rows, words
 from cephtui.reports.views.comparison import differences_block
 from cephtui.reports.views.jobs import compared_jobs
 from cephtui.reports.views.judgement import figure_cells, name_of_verdict
-from cephtui.reports.views.matrix import LEGEND, matrix_table, slowest_remarks
+from cephtui.reports.views.matrix import legend, matrix_table
 from cephtui.reports.views.report.material import Material
 from cephtui.reports.views.versus import names_of_changes
-from cephtui.reports.words.facts import by_run, facts, run_names
+from cephtui.reports.words.facts import by_run, facts
+from cephtui.reports.words.folded import folded
 from cephtui.reports.words.machine import machine_text
-from cephtui.reports.words.quality import LEVELS, QUALITY, effect_of, quality_of
+from cephtui.reports.words.quality import LEVELS, QUALITY, effect_of, quality_of, summed_findings
 from cephtui.reports.words.run import reported_text
 from cephtui.reports.words.text import (
+    condition_parts,
     conditions,
     margin_of,
-    short_conditions,
     spread_of,
     title_of,
     titles_of,
@@ -97,14 +99,14 @@ def runs_table(material: Material) -> Table:
         if (flow, _P99) not in main_figures and measured(material.runs, flow, _P99)
     ]
     shown_figures = [*main_figures, *((flow, _P99) for flow in p99)]
-    is_named = len({run.preset for run in material.runs}) > 1 or not material.changes
     flows, metrics = [flow for flow, _ in shown_figures], [metric for _, metric in shown_figures]
-    rows = [
+    measured_texts = measured_in(material)
+    rows: list[tuple[Cell, ...]] = [
         (
-            name_of(run),
+            material.ids([name_of(run)]),
             material.side_of(run),
-            _measured(run) if is_named else "",
-            f"{run.started_at.astimezone():%m-%d %H:%M:%S}" if run.is_dated else units.DASH,
+            measured_texts[name_of(run)],
+            started_text(run),
             *(
                 metric.text_of(run.summary.flows.get(flow))
                 for flow, metric in zip(flows, written(run.tool, metrics), strict=True)
@@ -118,23 +120,23 @@ def runs_table(material: Material) -> Table:
     return Table(heads, cut_rows(rows, "runs")).filled
 
 
-def jobs_table(runs: Iterable[Run]) -> tuple[Table, ...]:
+def jobs_table(runs: Mapping[Cell, Run]) -> tuple[Table, ...]:
     """The jobs that are compared with each other, such as OSDs, the slow ones strong; none without such."""
-    compared = {name_of(run): figures for run in runs if (figures := job_figures(run.nodes))}
+    compared = {name: figures for name, run in runs.items() if (figures := job_figures(run.nodes))}
     return (compared_jobs(compared),) if compared else ()
 
 
-def nodes_beside(runs: Mapping[str, Run]) -> Iterator[Items]:
+def nodes_beside(runs: Mapping[Cell, Run]) -> Iterator[Items]:
     """What the machine of each node did in each run, and what its tool has counted; nothing where neither is known."""
-    lines = [
+    lines: list[Cell] = [
         *(
-            f"{name}, {flow} by {run.tool}: {text}"
+            words(name, f", {flow} by {run.tool}: {text}")
             for name, run in runs.items()
             for flow, total in run.summary.flows.items()
             if (text := reported_text(total))
         ),
         *(
-            f"{name}, {node.node}: {machine_text(node.machine)}"
+            words(name, f", {node.node}: {machine_text(node.machine)}")
             for name, run in runs.items()
             for node in run.nodes
             if node.machine
@@ -157,31 +159,41 @@ def _main_figures(material: Material) -> list[tuple[str, Metric]]:
     return list(dict.fromkeys(figures))
 
 
-def remarks_of(material: Material) -> list[Cell]:
-    """What is slowest in a study of several targets or nodes."""
-    return slowest_remarks(_matrix_of(material))
+def matrix_blocks(matrix: Matrix) -> tuple[Block, ...]:
+    """Steps over targets and nodes, where there are several of these: else the points have all that it would."""
+    return (matrix_table(matrix), Items((f"cells: {legend()}",))) if len(matrix.columns) > 1 else ()
 
 
-def _matrix_of(material: Material) -> Matrix:
-    return matrix_of(material.runs, material.headline, material.ordered, material.osds)
-
-
-def matrix_tables(material: Material) -> tuple[Block, ...]:
-    """Steps over targets and nodes, where a study has several of these or was ordered as a suite."""
-    matrix = _matrix_of(material)
-    if len(matrix.columns) < 2 and material.ordered is None:
-        return ()
-    return (matrix_table(matrix), Items((f"cells: {LEGEND}",)))
+def points_of(material: Material) -> list[SweepPoint]:
+    """What was set up alike in a study, in the order of time."""
+    return [point for batch in group(material.runs) for point in batch.points]
 
 
 def points_table(material: Material) -> Table:
-    """A row for each direction of what was set up alike: the mean of its repeats, with its interval."""
-    points = [point for batch in group(material.runs) for point in batch.points]
+    """A row for each direction of what was set up alike: the mean of its repeats, with its interval.
+
+    Where nothing was repeated it is the table of the runs too, and has their times.
+    """
+    points = points_of(material)
     places = {name: text_of for name, text_of in _PLACES.items() if len({text_of(run) for run in material.runs}) > 1}
-    rows = [row for point in points for row in _point_rows(point, material, places.values())]
+    if not is_repeated(points):
+        places["started"] = started_text
+    measured_texts = measured_in(material)
+    rows = [row for point in points for row in _point_rows(point, material, measured_texts, places.values())]
     figures = titles_of(LIVE, material.runs)
     titles = ("runs", "measured", *places, "", *figures, "95 %", "spread", "quality")
-    return Table(columns(titles, "l" * (3 + len(places)) + "r" * len(LIVE) + "rrl"), cut_rows(rows, "rows"))
+    heads = columns(titles, "l" * (3 + len(places)) + "r" * len(LIVE) + "rrl")
+    return Table(heads, cut_rows(rows, "rows")).filled
+
+
+def is_repeated(points: Iterable[SweepPoint]) -> bool:
+    """Whether any of them was measured more than once."""
+    return any(len(point.repeats) > 1 for point in points)
+
+
+def started_text(run: Run) -> str:
+    """When it began, by the clock here."""
+    return f"{run.started_at.astimezone():%m-%d %H:%M:%S}" if run.is_dated else units.DASH
 
 
 _PLACES: Mapping[str, Callable[[Run], str]] = {
@@ -191,12 +203,15 @@ _PLACES: Mapping[str, Callable[[Run], str]] = {
 """Columns of what is not the same for all points."""
 
 
-def _point_rows(point: SweepPoint, material: Material, places: Iterable[Callable[[Run], str]]) -> list[tuple[str, ...]]:
+def _point_rows(
+    point: SweepPoint, material: Material, measured_texts: Mapping[str, str], places: Iterable[Callable[[Run], str]]
+) -> list[tuple[Cell, ...]]:
     summary, run = summarize(point), point.repeats[-1]
-    head = (run_names(map(name_of, point.repeats)), _measured(run), *(text_of(run) for text_of in places))
+    ids = material.ids(map(name_of, point.repeats))
+    head: tuple[Cell, ...] = (ids, measured_texts[name_of(run)], *(text_of(run) for text_of in places))
     if not summary.estimates:
         return [(*head, "", *[units.DASH] * len(LIVE), "", "", status_of(run))]
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for flow, estimates in summary.estimates.items():
         estimated = [(metric, estimates.get(metric.name)) for metric in written(run.tool, LIVE)]
         means = [metric.as_text(estimate.value if estimate else None) for metric, estimate in estimated]
@@ -207,27 +222,66 @@ def _point_rows(point: SweepPoint, material: Material, places: Iterable[Callable
     return rows
 
 
-def _measured(run: Run) -> str:
-    return ", ".join(filter(None, [f"{run.preset}: {short_conditions(run)}", under_heading(run)]))
+def measured_in(material: Material) -> Mapping[str, str]:
+    """What sets each run apart from the others, by its name: step or preset, and conditions that not all of it have."""
+    steps = {cell.batch: cell.step for cell in (material.ordered.cells if material.ordered else ())}
+    named = [(run, steps.get(run.batch) or run.preset) for run in material.runs]
+    is_by_nodes = len({(*node_names(run),) for run in material.runs}) > 1  # which decide how much data is used
+    parts = {
+        name_of(run): [part for part in condition_parts(run) if not (is_by_nodes and part.startswith("on "))]
+        for run in material.runs
+    }
+    common = {
+        preset: set.intersection(*({*parts[name_of(run)]} for run in material.runs if run.preset == preset))
+        for preset in {run.preset for run in material.runs}
+    }
+    has_titles = len({title for _, title in named}) > 1
+    texts = {}
+    for run, title in named:
+        apart = " ".join(part for part in parts[name_of(run)] if part not in common[run.preset])
+        whole = ": ".join(filter(None, [title if has_titles else "", apart]))
+        texts[name_of(run)] = ", ".join(filter(None, [whole, under_heading(run)]))
+    return texts
 
 
-def findings_of(runs: Sequence[Run]) -> tuple[Block, ...]:
-    """Findings, each once, with the runs that have it."""
-    rows = [(run_names(map(name_of, having)), text, *why) for (text, *why), having in _grouped(runs).items()]
+def loads_of(material: Material) -> list[Cell]:
+    """All options of the runs of a study, with the size of what they used; those once that differ in one option."""
+    runs_by_load: dict[tuple[str, ...], list[str]] = {}
+    for run in material.runs:
+        runs_by_load.setdefault((run.preset, *conditions(run).split(", ")), []).append(name_of(run))
+    loads = [*runs_by_load]
+    every = folded(loads)
+    if len(every) == 1:
+        return [f"load: {', '.join(every[0][0])}"]
+    return [
+        words(
+            "load of ", material.ids(name for at in places for name in runs_by_load[loads[at]]), f": {', '.join(load)}"
+        )
+        for load, places in every
+    ]
+
+
+_Why: TypeAlias = tuple[str, str]
+"""The effect of a finding, and what helps."""
+
+
+def findings_of(material: Material) -> tuple[Block, ...]:
+    """Findings of a kind once for all runs that have it, with these."""
+    by_kind: dict[tuple[str, _Why], list[tuple[Run, Finding]]] = {}
+    rows: list[tuple[Cell, ...]] = []
+    failed: dict[str, list[str]] = {}
+    for run in material.runs:
+        if run.outcome != "ok":
+            failed.setdefault(why_invalid(run), []).append(name_of(run))
+        for finding in run.findings:
+            by_kind.setdefault((finding.code, (effect_of(finding), finding.cure)), []).append((run, finding))
+    rows += [(material.ids(names), text, QUALITY["INVALID"], "measure again") for text, names in failed.items()]
+    for (_, why), found in by_kind.items():
+        summed = summed_findings(found, len(material.runs))
+        rows += [(material.ids(map(name_of, runs)), text, *why) for text, runs in summed.items()]
     if not rows:
         return (Text("none: nothing was found that limits what the figures mean"),)
-    return (Table(columns(("runs", "finding", "effect", "what helps"), "llll"), cut_rows(rows, "findings")),)
-
-
-def _grouped(runs: Iterable[Run]) -> dict[tuple[str, str, str], list[Run]]:
-    """The runs by text, effect and cure."""
-    runs_by_finding: dict[tuple[str, str, str], list[Run]] = {}
-    for run in runs:
-        if run.outcome != "ok":
-            runs_by_finding.setdefault((why_invalid(run), QUALITY["INVALID"], "measure again"), []).append(run)
-        for finding in run.findings:
-            runs_by_finding.setdefault((finding.text, effect_of(finding), finding.cure), []).append(run)
-    return runs_by_finding
+    return (Table(columns(("runs", "finding", "effect", "what helps"), "llll"), cut_rows(rows, "findings")).filled,)
 
 
 def status_of(run: Run) -> str:

@@ -20,9 +20,10 @@ from cephtui.analysis.detectors.shifts import Shift, shift_of
 from cephtui.analysis.views.live import LiveRun
 from cephtui.models import Finding, Interval, Mark, Run, Sample, Seconds
 from cephtui.models.metrics import HeadlineName
-from cephtui.sessions import demo, store
+from cephtui.sessions import store
 from cephtui.tui.charts.chart import Period
 from cephtui.tui.widgets.shown import shown_of_live
+from tests.support import two_copies
 from tests.support.clean_seconds import clean_seconds
 from tests.support.drawings import draw_run, printed
 from tests.support.golden import Golden
@@ -306,7 +307,7 @@ def test_a_run_in_full_has_its_seconds() -> None:
 
 
 def test_a_run_without_them_is_as_it_was(demo_session: Path) -> None:
-    run = store.read_run(demo_session, demo.STAR)
+    run = store.read_run(demo_session, two_copies.STAR)
     assert run.seconds is None
     assert "seconds" not in run.model_dump(mode="json")
 

@@ -12,6 +12,7 @@ from cephtui.models import Finding, MachineUse, NodeEnvironment, NodeResult, Osd
 from cephtui.models.ceilings import Ceiling
 from cephtui.models.findings import KINDS, client, cluster, data, machine, measurement, setup
 from cephtui.models.findings.examples import example_findings
+from cephtui.models.findings.kind import Value
 from cephtui.reports.render.rich import draw
 from cephtui.reports.views.diagnosis import diagnosis_view
 from cephtui.reports.views.runs import session_view
@@ -299,6 +300,39 @@ def link(number: int, source: str, destination: str, bandwidth: float, **fields:
             **fields,
         },
     )
+
+
+def test_an_osd_that_did_not_answer_while_all_io_stopped_is_the_cause() -> None:
+    silent: dict[str, Value] = {
+        "seconds": 5.0,
+        "everywhere": True,
+        "cause": "osd.1 did not answer",
+        "cause_code": "slow-osd",
+    }
+    stop = measurement.STALLED.found((20.0, 25.0), **silent)
+    (cause,) = diagnosis([written(1, stop)]).causes
+    assert (cause.kind.code, cause.sureness, cause.cost) == ("slow-osd", "seen", None)
+    assert cause.finding is stop
+    assert cause.cures == (cluster.SLOW_OSD.cure,)
+    assert codes(written(1, stop, SLOW, osds={"0": osd(), "1": osd(subop=0.004), "2": osd()})) == ["slow-osd"]
+    for code in ("health-speed", "node-ended"):
+        assert codes(written(1, measurement.STALLED.found((20.0, 25.0), **{**silent, "cause_code": code}))) == []
+
+
+def test_a_health_check_that_only_says_that_operations_are_slow_is_no_cause() -> None:
+    slow = "BLUESTORE_SLOW_OP_ALERT (1 OSD(s) experiencing slow operations in BlueStore)"
+    for details, causes in (((slow,), []), ((slow, "OSD_NEARFULL (1 nearfull osd(s))"), ["health-speed"])):
+        assert codes(written(1, cluster.HEALTH_SPEED.found(status="HEALTH_WARN", details=details))) == causes
+
+
+def test_what_to_do_about_each_part_of_an_osd_that_is_slow() -> None:
+    by_commit = SLOW.model_copy(update={"values": {**SLOW.values, "part": "commit"}})
+    by_queue = SLOW.model_copy(update={"values": {**SLOW.values, "part": "queue"}})
+    (cause,) = diagnosis([written(1, by_commit), written(2, SLOW), written(3, by_queue)]).causes
+    assert [cure.partition(":")[0] for cure in cause.cures] == [
+        "look at the disk of that OSD",
+        "look at the CPU of that OSD and of its host",
+    ]
 
 
 def test_a_link_that_carries_far_less_than_the_others_is_slow() -> None:

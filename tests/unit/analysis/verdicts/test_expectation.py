@@ -26,7 +26,7 @@ from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME
 from cephtui.models.verdict import Answer
 from cephtui.reports.views.expected import Row
-from cephtui.reports.words.expectation import expected_lines
+from cephtui.reports.words.expectation import expected_lines, word_text
 from cephtui.sessions.jsonlines import line, schema
 from tests.support.drawings import draw_provisioned, printed
 from tests.support.golden import Golden
@@ -295,7 +295,7 @@ def test_what_a_finding_limits_shows_neither(value: float, seconds: tuple[int, i
     assert (found.word, found.answer) == ("NO VERDICT", "undecided")
     assert [(each.run, each.why) for each in found.limited] == [("tuning/1", "2 slow ops"), ("tuning/1", "holes")]
     ((text, _),) = expected_lines([found])
-    assert text.startswith("NO VERDICT write-iops: write ")
+    assert text.startswith("INCONCLUSIVE write-iops: write ")
     assert text.endswith("; tuning/1: 2 slow ops; tuning/1: holes")
 
 
@@ -347,8 +347,8 @@ def test_a_table_of_volumes_has_what_was_counted_and_why_there_is_no_verdict(gol
         "write": judged("write iops>=500", runs[1:]),
     }
     text = printed(draw_provisioned([Row("vol", "", "64", parts)], {name_of(run): run for run in runs}))
-    assert "NO VERDICT 388" in text
-    assert "NO VERDICT 300" in text
+    assert "INCONCLUSIVE 388" in text
+    assert "INCONCLUSIVE 300" in text
     golden.same(line.strip() for line in text.splitlines() if line.startswith(("vol read: ", "vol write: ")))
 
 
@@ -379,7 +379,8 @@ LINES: list[tuple[str, list[float], tuple[int, int], str]] = [
 def test_the_line(typed: str, values: list[float], seconds: tuple[int, int], word: str, golden: Golden) -> None:
     found = judged(typed, [wrote(n, value) for n, value in enumerate(values, 1)], seconds)
     ((line, _),) = expected_lines([found])
-    assert line.startswith(f"{word} write-iops: ")
+    assert line.startswith(f"{word_text(found.word)} write-iops: ")
+    assert found.word == word
     golden.same(line)
 
 

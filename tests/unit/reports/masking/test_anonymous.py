@@ -21,7 +21,7 @@ from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.verdicts.conclusion import ConclusionTerms, Judgement, conclude
 from cephtui.models import Ceiling, Interval, Mark, Model, NamesOf, Node, Run, Sample
 from cephtui.models.expectation import Expected
-from cephtui.models.rows import SessionRow
+from cephtui.models.session_row import SessionRow
 from cephtui.models.study import CHECK, CheckGoal, Ordered, SavedStudy
 from cephtui.models.verdict import Conclusion, Verdict
 from cephtui.reports.masking.mask import Mask, anonymous, names_in
@@ -33,7 +33,8 @@ from cephtui.reports.writing import default_name
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import as_json
 from cephtui.studies.check import Check
-from cephtui.tui.app import SavedApp, curve_points
+from cephtui.tui.app import SavedApp
+from cephtui.tui.charts.overlay import curve_points
 from cephtui.tui.console.check import CheckScreen
 from cephtui.tui.screens.compare import CompareScreen
 from cephtui.tui.screens.details import DetailsScreen
@@ -340,6 +341,7 @@ def test_what_is_added_to_a_report_is_looked_at_here() -> None:
     hidden = {"runs", "changes", "judgement", "marks", "files", "other_runs", "notes", "title", "sides", "ceilings"}
     hidden |= {"expected"}
     of_runs = {"headline", "lines", "made_at", "ordered", "osds", "seconds", "is_versus", "until_stable"}
+    of_runs |= {"is_diagnosis"}
     assert {field.name for field in fields(Material)} == hidden | of_runs
 
 

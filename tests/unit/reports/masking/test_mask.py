@@ -19,7 +19,7 @@ from textual.pilot import Pilot
 
 from cephtui.models import JobResult, NameKind, Node, NodeEnvironment, NodeResult, Run, Summary
 from cephtui.reports.masking.mask import WORDS, Mask, anonymous, masked, names_in
-from cephtui.sessions import demo, store
+from cephtui.sessions import store
 from cephtui.tui.app import CephtuiApp, SavedApp
 from cephtui.tui.screens.replay import ReplayScreen
 from cephtui.tui.screens.session import SessionScreen
@@ -27,6 +27,7 @@ from cephtui.tui.terminal.masking import Masked
 from cephtui.tui.terminal.profile import FULL
 from cephtui.tui.widgets.runs_table import RunsTable
 from tests import screenshots
+from tests.support import two_copies
 from tests.support.replayed import until
 
 NAMES: dict[str, NameKind] = {
@@ -287,7 +288,7 @@ async def saved_app(session: Path, *screens: Any, size: tuple[int, int] = (120, 
 
 
 def test_the_demo_has_the_names_that_are_looked_for(demo_session: Path) -> None:
-    names = names_in([store.read_run(demo_session, demo.STAR)])
+    names = names_in([store.read_run(demo_session, two_copies.STAR)])
     assert {"lab1", "lab2", "lab3", "bench"} <= set(names)
     assert not WORDS & {"lab1"}
 
@@ -322,7 +323,9 @@ def test_hosts_and_pools_in_options_are_names() -> None:
 def test_a_file_is_known_without_its_line_and_a_host_without_its_device(demo_session: Path) -> None:
     jobs = (JobResult(job="osd.0", place="pve9 sdb", summary=Summary()),)
     node = NodeResult(node="local", command="x", jobs=jobs)
-    run = store.read_run(demo_session, demo.STAR).model_copy(update={"imported_from": "old.txt:12", "nodes": (node,)})
+    run = store.read_run(demo_session, two_copies.STAR).model_copy(
+        update={"imported_from": "old.txt:12", "nodes": (node,)}
+    )
     mask = Mask(names_in([run]))
     assert mask.text("old.txt:40, pve9 nvme0n1, sdb") == "path-1:40, node-4 nvme0n1, sdb"
 
@@ -348,7 +351,7 @@ async def test_a_saved_session_is_masked_on_each_of_its_screens(demo_session: Pa
 
 
 async def test_a_replay_is_masked_before_it_has_begun(demo_session: Path) -> None:
-    async with saved_app(demo_session, ReplayScreen(demo_session, demo.STAR, 20.0)) as (app, pilot):
+    async with saved_app(demo_session, ReplayScreen(demo_session, two_copies.STAR, 20.0)) as (app, pilot):
         await pressed(pilot, "P", "space")
         assert not leaks(app)
         await pressed(pilot, "space")

@@ -73,14 +73,14 @@ def test_what_is_to_be_known_of_it(golden: Golden) -> None:
 @pytest.mark.parametrize(
     ("rates", "line"),
     [
-        ((1000.0, 7000.0, 8300.0), "peak 8.30k IOPS at depth 64 (7.00 ms); 84 % of it at depth 8 (2.00 ms)"),
-        ((1000.0, 2000.0, 8300.0), "peak 8.30k IOPS at depth 64 (7.00 ms)"),
+        ((1000.0, 7000.0, 8300.0), "peak 8.30k write IOPS at depth 64; 84 % of it at depth 8 (2.00 ms)"),
+        ((1000.0, 2000.0, 8300.0), "peak 8.30k write IOPS at depth 64 (7.00 ms)"),
     ],
 )
 def test_where_most_of_the_peak_is_to_be_had(rates: tuple[float, ...], line: str) -> None:
     measured = zip((1, 8, 64), rates, (0.001, 0.002, 0.007), strict=True)
     points = [LoadPoint(depth, (rate,), (latency,), label=str(depth)) for depth, rate, latency in measured]
-    assert peak_line(known(knee_of(points)), DEPTH) == line
+    assert peak_line(known(knee_of(points)), DEPTH, flow="write") == line
 
 
 @pytest.mark.parametrize(("latency", "word"), [(0.005, "is less"), (0.02, "is more")])
@@ -163,7 +163,7 @@ def test_findings_and_missing_figures_are_in_their_row() -> None:
     runs[2] = runs[2].model_copy(update={"outcome": "failed", "summary": Summary()})
     lines = drawn(runs).splitlines()
     assert lines[3].endswith("stalled")
-    assert lines[4].split()[:3] == ["16", "3", "-"]
+    assert lines[4].split()[:3] == ["16", "#3", "-"]
 
 
 def test_hostile_marks_are_texts_in_every_form() -> None:
@@ -200,7 +200,7 @@ def test_markdown_has_the_points_and_the_words() -> None:
         known(curve_of_run(sweep((1, 2, *DEPTHS[1:]))[0], sweep((1, 2, *DEPTHS[1:])))), BY_NAME["iops"]
     )
     assert text.startswith("**write-iops over the depth: runs 1-5**\n")
-    assert "| 16 | 4 | " in text
+    assert "| 16 | run 4 | " in text
     assert "- **knee at depth 16, from one run of 60 s each: " in text
     assert text.endswith("details: `cephtui show replay --curve`\n")
 

@@ -13,27 +13,30 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from rich.cells import cell_len
+from rich.style import Style
 
 from cephtui.analysis.views.matrix import Matrix
 from cephtui.cli import verbs
 from cephtui.models import Stages
+from cephtui.models.metrics import BY_NAME
 from cephtui.models.rows import MatrixCell
 from cephtui.presets import headline_metric
-from cephtui.reports.blocks import plain_text
+from cephtui.reports.blocks import Words, plain_text
+from cephtui.reports.render.html import html_of
 from cephtui.reports.render.rich import styled
 from cephtui.reports.views.matrix import (
     cell_lines,
-    cell_words,
     column_titles,
     matrix_cells,
+    matrix_view,
     progress_text,
     remarks,
+    row_texts,
     row_titles,
 )
-from cephtui.sessions import demo
 from cephtui.sessions.matrix import MatrixReader
 from cephtui.sessions.writer import take_lock
-from tests.support import studies
+from tests.support import studies, two_copies
 from tests.support.drawings import draw_matrix, matrix_csv, matrix_markdown, printed
 from tests.support.golden import Golden
 from tests.support.known import known
@@ -41,6 +44,7 @@ from tests.support.plans import catalogue
 
 MEASURED = 33
 """Runs, the last one in progress."""
+LATENCY = BY_NAME["latency_mean_seconds"]
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +84,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the study and the recorded session are the saved sessions; no process writes them."""
     root = tmp_path_factory.mktemp("home")
     studies.write(root / "sessions", list(studies.runs(MEASURED)), studies.order())
-    demo.unpack(root / "sessions")
+    two_copies.unpack(root / "sessions")
     return root
 
 
@@ -101,26 +105,54 @@ def test_rows_and_columns_have_titles(matrix: Matrix) -> None:
 def cells(matrix: Matrix, row: int, *, ascii_only: bool = False) -> list[list[str]]:
     found = matrix.rows[row]
     return [
-        [styled(cell_words(found, cell, room), ascii_only=ascii_only).plain for cell in found.cells]
+        [
+            " ".join(styled(part, ascii_only=ascii_only).plain for part in parts if part.plain)
+            for parts in ((texts.marked_figure, texts.spread, texts.runs) for texts in row_texts(found, room))
+        ]
         for room in ("wide", "medium", "narrow")
     ]
 
 
 def test_cells_say_figure_spread_state_and_what_is_slowest(matrix: Matrix) -> None:
     assert cells(matrix, 0) == [
-        ["16.7k ! 2.0 % 3 of 3", "9.80k 2.0 % 3 of 3 ▼ slowest", "16.4k 2.8 % failed 2 of 3",
-         "21.9k 2.0 % 3 of 3 ▼ slowest pve2"],
-        ["16.7k ! 2.0 %", "9.80k 2.0 % ▼ slowest", "16.4k 2.8 % failed 2/3", "21.9k 2.0 % ▼ pve2"],
-        ["16.7k !", "9.80k ▼", "16.4k failed 2/3", "21.9k ▼"],
+        ["16.7k ! ▇ 2.0 % 3 of 3", "9.80k ▄ 2.0 % 3 of 3 ▼ slowest", "16.4k ▆ 2.8 % failed 2 of 3",
+         "21.9k █ 2.0 % 3 of 3 ▼ slowest pve2"],
+        ["16.7k ! ▇ 2.0 %", "9.80k ▄ 2.0 % ▼ slowest", "16.4k ▆ 2.8 % failed 2/3", "21.9k █ 2.0 % ▼ pve2"],
+        ["16.7k ! ▇", "9.80k ▄ ▼", "16.4k ▆ failed 2/3", "21.9k █ ▼"],
     ]  # fmt: skip
-    assert cells(matrix, 3)[0] == ["2.90k 1.0 % 3 of 3", "2.84k 0.7 % running 3 of 3", "waiting", "waiting"]
-    assert cells(matrix, 0, ascii_only=True)[2] == ["16.7k !", "9.80k v", "16.4k failed 2/3", "21.9k v"]
+    assert cells(matrix, 3)[0] == ["2.90k █ 1.0 % 3 of 3", "2.84k █ 0.7 % running 3 of 3", "waiting", "waiting"]
+    assert cells(matrix, 0, ascii_only=True)[2] == [
+        "16.7k ! *", "9.80k - v", "16.4k + failed 2/3", "21.9k # v",
+    ]  # fmt: skip
+
+
+def _spans(part: Words) -> list[str | Style]:
+    return [span.style for span in styled(part).spans]
+
+
+def test_a_share_is_of_the_best_of_its_row(matrix: Matrix) -> None:
+    assert matrix.rows[0].shares == pytest.approx((0.763, 0.447, 0.749, 1.0), abs=0.002)
+    assert matrix.rows[3].shares[2:] == (None, None), "nothing is measured there yet"
+    assert matrix.rows[4].shares == (None,) * 4
+    latencies = replace(matrix.rows[0], metric=LATENCY)
+    assert latencies.shares == pytest.approx((0.587, 1.0, 0.598, 0.447), abs=0.002), "less is better"
+    alone = replace(matrix.rows[0], cells=matrix.rows[0].cells[:1])
+    assert alone.shares == (None,), "it has no like"
+
+
+def test_a_page_has_a_ground_by_the_share(matrix: Matrix) -> None:
+    page = html_of(matrix_view(matrix, [*studies.runs(MEASURED)], "study").document())
+    assert 'class="r share" style="--share: 1.00">21.9k</td>' in page
+    assert 'style="--share: 0.45">9.80k</td>' in page
 
 
 def test_the_colours_repeat_what_the_words_say(matrix: Matrix) -> None:
     def styles(row: int, column: int) -> str:
         found = matrix.rows[row]
-        return " ".join(str(span.style) for span in styled(cell_words(found, found.cells[column])).spans)
+        texts = row_texts(found)[column]
+        return " ".join(
+            str(style) for part in (texts.marked_figure, texts.runs) for style in (styled(part).style, *_spans(part))
+        )
 
     assert "yellow" in styles(0, 0)
     assert "red" in styles(0, 2)
@@ -170,9 +202,11 @@ def test_a_cell_in_full_and_as_data_has_where_the_latency_goes(matrix: Matrix) -
 def test_with_less_room_the_least_needed_is_left_out(matrix: Matrix) -> None:
     (wide,) = (" ".join(line.split()) for line in drawn(matrix, 200) if line.startswith("4k random writes "))
     (narrow,) = (" ".join(line.split()) for line in drawn(matrix, 80) if line.startswith("4k random writes "))
-    assert wide.startswith("4k random writes IOPS 16.7k ! 2.0 % 3 of 3 9.80k 2.0 % 3 of 3 ▼ slowest 16.4k 2.8 % failed")
+    assert wide.startswith(
+        "4k random writes IOPS 16.7k ! ▇ 2.0 % 3 of 3 9.80k ▄ 2.0 % 3 of 3 ▼ slowest 16.4k ▆ 2.8 % f"
+    )
     assert narrow == "4k random writes 16.7k ! 9.80k ▼ 16.4k failed 2/3 21.9k ▼"
-    assert "  pve2        9.80k 2.0 % 3 of 3 ▼ slowest" in drawn(matrix, 60)  # turned
+    assert "  pve2          9.80k ▄ 2.0 % 3 of 3 ▼ slowest" in drawn(matrix, 60)  # turned
 
 
 def test_a_terminal_without_unicode_gets_none(matrix: Matrix) -> None:
@@ -200,8 +234,9 @@ def test_a_session_without_a_suite_has_its_presets(home: Path) -> None:
 def test_show_writes_the_table_as_markdown(home: Path) -> None:
     text = show(home, "study", "--table", "--format", "md")
     table = [line for line in text.splitlines() if line.startswith("|")]
-    assert table[0] == "| step | figure | pve1 | pve2 | pve3 | all 3 nodes |"
-    assert table[2].startswith("| 4k random writes | IOPS | 16.7k ! 2.0 % 3 of 3 | 9.80k 2.0 % 3 of 3 ▼ slowest |")
+    places = " | spread | runs | ".join(("pve1", "pve2", "pve3", "all 3 nodes"))
+    assert table[0] == f"| step | figure | {places} | spread | runs |"
+    assert table[2].startswith("| 4k random writes | IOPS | 16.7k ! | 2.0 % | 3 of 3 | 9.80k | 2.0 % |")
     assert len(table) == 2 + 5
     assert "\n31 of 48 runs, 17 missing" in text
 

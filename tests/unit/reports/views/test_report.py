@@ -32,7 +32,18 @@ from cephtui.models.findings import KINDS
 from cephtui.models.study import CHECK, CheckGoal, SavedStudy
 from cephtui.printable import printable
 from cephtui.reports import writing
-from cephtui.reports.blocks import Code, Document, Items, LineChart, Section, Table, Text, plain_text
+from cephtui.reports.blocks import (
+    ChartSeries,
+    Code,
+    Document,
+    Facts,
+    Items,
+    LineChart,
+    Section,
+    Table,
+    Text,
+    plain_text,
+)
 from cephtui.reports.render.gfm import markdown_of
 from cephtui.reports.render.html import html_of
 from cephtui.reports.render.svg import draw
@@ -151,7 +162,7 @@ def test_a_finding_makes_figures_suspect_and_has_a_cure(golden: Golden) -> None:
     (findings,) = tables(document(of), "Findings")
     assert findings.texts == (
         (
-            "tuning/1-10",
+            "#1-10",
             "up to 3 of 33 PGs were being scrubbed",
             "questionable (counted)",
             KINDS["scrub"].cure,
@@ -195,7 +206,7 @@ def test_what_takes_no_part_is_named_with_its_reason(golden: Golden) -> None:
     (figures,) = tables(found, "Figures")
     golden.same([row[-1] for row in figures.texts])
     method = " ".join(texts_of(section(found, "Method").blocks))
-    assert method.endswith("Left out: tuning/1-10: image bench/x is sparse.")
+    assert method.endswith("Left out: #1-10: image bench/x is sparse.")
 
 
 def test_an_imported_run_is_named_with_its_file(golden: Golden) -> None:
@@ -224,7 +235,28 @@ def test_each_run_is_a_dot_and_a_row() -> None:
 
 def test_commands_stand_once_with_their_runs() -> None:
     codes = [block for block in section(document(material()), "Commands").blocks if isinstance(block, Code)]
-    assert codes == [Code("tuning/1-10 on pve1", "fio")]
+    (code,) = codes
+    assert (plain_text(code.caption), code.text) == ("on pve1: #1-10", "fio")
+
+
+def test_commands_that_differ_in_one_option_stand_once() -> None:
+    command = "fio --name={name} --iodepth={depth} --rbdname=x-{node}"
+    runs = [
+        run(
+            number,
+            nodes=tuple(
+                result
+                for node in ("pve1", "pve2")
+                for result in nodes(node, command=command.format(name=name, depth=depth, node=node))
+            ),
+        )
+        for number, (name, depth) in enumerate([("a", 16), ("a", 1), ("a", 4), ("b", 16)], 1)
+    ]
+    codes = section(document(replace(study(), runs=tuple(runs))), "Commands").blocks
+    assert [(plain_text(code.caption), code.text) for code in codes if isinstance(code, Code)] == [
+        ("on pve1 (and on pve2, each with its own name): #1-3", "fio --name=a --iodepth={1,4,16} --rbdname=x-pve1"),
+        ("on pve1 (and on pve2, each with its own name): #4", "fio --name=b --iodepth=16 --rbdname=x-pve1"),
+    ]
 
 
 def test_a_session_without_a_change_is_a_study(golden: Golden) -> None:
@@ -232,7 +264,9 @@ def test_a_session_without_a_change_is_a_study(golden: Golden) -> None:
     golden.same(texts_of(found.lead))
     (points,) = tables(found, "Figures")
     assert "change" not in points.titles
-    assert points.texts[0][:4] == ("tuning/1-10", "write-iops: 4k randwrite qd64", "write", "9.11k")
+    assert points.titles[:3] == ("runs", "", "IOPS")
+    assert points.texts[0][:3] == ("#1-10", "write", "9.11k")
+    golden.same(line for line in markdown_of(found).splitlines() if "load: " in line)
     golden.same(found.title)
 
 
@@ -245,7 +279,7 @@ def test_digests_are_those_of_sha256sum(demo_session: Path) -> None:
 
 def test_ceilings_are_those_of_the_last_run_of_each_side(demo_session: Path) -> None:
     (ceilings,) = tables(document(recorded(demo_session)), "Ceilings")
-    assert [row[:4] for row in ceilings.texts] == [("demo/9", "depth", "11 %", "write IOPS")]
+    assert [row[:4] for row in ceilings.texts] == [("#9", "depth", "11 %", "write IOPS")]
     assert ceilings.texts[0][5].startswith("about ")
 
 
@@ -256,22 +290,28 @@ def test_a_ceiling_that_is_not_known_says_why_and_is_not_said_to_be_unmeasured()
     names = [name_of(run) for run in value.runs[:3]]
     of = document(replace(value, ceilings={names[0]: (why,), **dict.fromkeys(names[1:], ())}))
     (section,) = [section for section in of.sections if section.title == "Ceilings"]
-    depth = "none known; depth: first measure the same with one I/O in flight in this session"
-    assert section.blocks == (Items(("tuning/1: network: not known: a link of May", f"tuning/1-3: {depth}")),)
+    depth = "limit unknown. Run the same preset at depth 1 in this session to learn the latency limit"
+    (items,) = section.blocks
+    assert isinstance(items, Items)
+    assert [*map(plain_text, items.items)] == ["#1: network: not known: a link of May", f"#1-3: {depth}"]
 
 
 def test_a_study_of_a_suite_begins_with_its_matrix(tmp_path: Path) -> None:
     directory = studies.write(tmp_path, [*studies.runs()], studies.order())
     of = of_session(directory, ConclusionTerms(lambda _: IOPS), AT)
     found = document(of)
-    matrix, points = tables(found, "Figures")
-    assert matrix.titles == ("step", "figure", "pve1", "pve2", "pve3", "all 3 nodes")
-    assert matrix.texts[0][:4] == ("4k random writes", "IOPS", "16.7k ! 2.0 % 3 of 3", "9.80k 2.0 % 3 of 3 ▼ slowest")
+    assert found.heading == "study: RBD from each node"
+    assert plain_text(known(texts_of(found.lead)[0])).startswith("▼ slowest node: pve2, 40 % below the median")
+    (matrix,) = [block for block in found.lead if isinstance(block, Table)]
+    (points,) = tables(found, "Figures")
+    assert matrix.titles[:6] == ("step", "figure", "pve1", "spread", "runs", "pve2")
+    assert matrix.texts[0][2:8] == ("16.7k !", "2.0 %", "3 of 3", "9.80k", "2.0 %", "3 of 3 ▼ slowest")
     assert points.titles[:4] == ("runs", "measured", "nodes", "")
+    assert points.texts[0][:3] == ("#1-3", "4k random writes: qd64", "pve1")
     assert [chart.name for chart in charts_of(found)] == ["curve-1", "curve-2", "curve-3"]
     hidden = markdown_of(document(with_stand_ins(of)))
     assert "pve" not in hidden
-    assert "| 9.80k 2.0 % 3 of 3 ▼ slowest |" in hidden
+    assert "| 9.80k | 2.0 % | 3 of 3 ▼ slowest |" in hidden
 
 
 def swept(rates: Mapping[int, float]) -> Material:
@@ -485,8 +525,66 @@ def tabled(sheet: Any) -> list[tuple[Any, ...]]:
 
 def test_a_study_is_a_workbook_too(golden: Golden) -> None:
     book = openpyxl.load_workbook(BytesIO(report_xlsx(study())))
-    golden.same(book["verdict"]["A2"].value)
+    assert book.sheetnames == ["summary", "runs", "conditions"]
+    golden.same(book["summary"]["A2"].value)
     assert book["runs"].max_row == 11
+
+
+def test_the_first_sheet_of_a_study_has_its_points_with_formats_and_a_curve() -> None:
+    rates = {1: 1000.0, 4: 4000.0, 16: 14000.0}
+    book = openpyxl.load_workbook(BytesIO(report_xlsx(swept(rates))))
+    sheet = book.worksheets[0]
+    rows = list(sheet.iter_rows())
+    (top,) = [number for number, row in enumerate(rows) if row[0].value == "measured"]
+    head, *points = rows[top:][: 1 + len(rates)]
+    at = [cell.value for cell in head].index("IOPS [IO/s]")
+    assert [(row[0].value, row[at].value) for row in points] == [(f"qd{depth}", rate) for depth, rate in rates.items()]
+    assert {row[at].number_format for row in points} == {"#,##0"}
+    (chart,) = sheet._charts
+    assert chart.tagname == "scatterChart"
+    assert len(chart.series) == 1
+    widths = [sheet.column_dimensions[letter].width for letter in "AB"]
+    assert all(8 <= width <= 62 for width in widths)
+    assert len(study_book().worksheets[0]._charts) == 1, "bars"
+
+
+def study_book() -> Any:
+    return openpyxl.load_workbook(BytesIO(report_xlsx(study())))
+
+
+@pytest.mark.parametrize(("values", "text"), [
+    (({"seconds": 3.0, "nodes": ("lab1",)}, {"seconds": 8.0, "nodes": ("lab2", "lab1")}),
+     "stalls of 3 to 8 s on lab1, lab2 in 2 of 10 runs"),
+    (({"seconds": 4.0, "everywhere": True}, {"seconds": 4.2}), "stalls of 4 s on every node in 2 of 10 runs"),
+    (({}, {}), "a; 1 more like it"),
+])  # fmt: skip
+def test_findings_of_a_kind_are_summed_over_runs(values: Sequence[Mapping[str, Any]], text: str) -> None:
+    of = study()
+    stalls = [Finding(code="stalled", text=word, values=dict(each)) for word, each in zip("ab", values, strict=True)]
+    first, second, *rest = of.runs
+    stalled = [
+        each.model_copy(update={"findings": (stall,)}) for each, stall in zip((first, second), stalls, strict=True)
+    ]
+    (findings,) = tables(document(replace(of, runs=(*stalled, *rest))), "Findings")
+    assert [row[:2] for row in findings.texts] == [("#1-2", text)]
+
+
+def test_a_diagnosis_leads_with_its_cause_and_has_what_would_prove_it() -> None:
+    of = study()
+    scrub = Finding(code="scrub", text="up to 3 of 33 PGs were being scrubbed")
+    runs = tuple(each.model_copy(update={"findings": (scrub,)}) for each in of.runs)
+    found = document(replace(of, runs=runs, is_diagnosis=True))
+    assert texts_of(found.lead)[0] == scrub.text
+    (facts,) = [block for block in section(found, "Causes").blocks if isinstance(block, Facts)]
+    assert dict(facts.facts)["what to do"] == KINDS["scrub"].cure
+    assert "Causes" not in [each.title for each in document(of).sections]
+
+
+def test_a_study_without_repeats_has_its_figures_once() -> None:
+    found = document(swept({1: 1000.0, 4: 4000.0, 16: 14000.0}))
+    (points,) = tables(found, "Figures")
+    assert points.titles[:4] == ("runs", "measured", "started", "")
+    assert "Each run" not in [each.title for each in found.sections]
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", CANARY, "</svg>"])
@@ -691,7 +789,7 @@ def test_charts_are_files_beside_markdown(home: Path) -> None:
 def test_a_run_with_its_repeats_is_a_study(home: Path, golden: Golden) -> None:
     printed = report("demo/7")
     golden.same(line for line in printed.stdout.splitlines() if line.startswith("3 runs"))
-    assert "demo/7-9" in printed.stdout
+    assert "runs 7-9" in printed.stdout
 
 
 def test_a_report_is_no_further_look_at_the_runs(home: Path) -> None:
@@ -721,3 +819,23 @@ def test_marks_stay_in_the_order_of_time() -> None:
     early = Mark(at=STARTED, text="before all")
     found = document(replace(of, marks=(*of.marks, early)))
     assert "before all" not in markdown_of(found), "it was made before the first run"
+
+
+@pytest.mark.parametrize(
+    "names", [("mean",), ("read", "write"), tuple(f"pve{n} of a long name, dashed" for n in range(7))]
+)
+def test_names_in_a_legend_have_room(names: Sequence[str]) -> None:
+    series = [ChartSeries(each, ((0.0, 1.0), (1.0, 2.0)), "s1") for name in names for each in ("", name)]
+    root = ElementTree.fromstring(draw(LineChart("x", "x", tuple(series), ((0, "0"),), ((1, "1"),), (0, 1), (1, 2))))
+    groups = {each.get("class", ""): each for each in root.iter() if each.get("class")}
+    left, top = map(float, re.findall(r"[\d.]+", groups["legends"].get("transform", "")))
+    texts = [each for each in groups["legends"].iter() if each.tag.endswith("text")]
+    rows: dict[float, list[tuple[float, int]]] = {}
+    for text in texts:
+        rows.setdefault(float(text.get("y", 0)), []).append((float(text.get("x", 0)), len(text.text or "")))
+    assert sum(map(len, rows.values())) == len(names)
+    width, height = map(float, root.get("viewBox", "").split()[2:])
+    assert top + max(rows) <= height
+    for row in rows.values():
+        ends = [*(x for x, _ in row[1:]), width - left]
+        assert all(x + 6 * letters <= end for (x, letters), end in zip(row, ends, strict=True))

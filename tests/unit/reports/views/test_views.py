@@ -31,7 +31,9 @@ from cephtui.models.expectation import Expected
 from cephtui.models.findings import KINDS
 from cephtui.models.findings.examples import example_findings
 from cephtui.models.inventory import Disk, Nic
-from cephtui.models.rows import KnownCeiling, NodeRow, PresetRow, SessionRow, SuiteRow, SuiteStepRow
+from cephtui.models.preset_rows import PresetRow, SuiteRow, SuiteStepRow
+from cephtui.models.rows import KnownCeiling, NodeRow
+from cephtui.models.session_row import SessionRow
 from cephtui.presets import headline_metric
 from cephtui.reports.blocks import (
     Bar,
@@ -64,9 +66,10 @@ from cephtui.reports.views.expected import expected_view
 from cephtui.reports.views.host import host_view
 from cephtui.reports.views.judgement import judgement_view
 from cephtui.reports.views.links import links_view
-from cephtui.reports.views.listings import kinds_view, presets_view
+from cephtui.reports.views.listings import kinds_view
 from cephtui.reports.views.matrix import matrix_view
 from cephtui.reports.views.nodes import nodes_view
+from cephtui.reports.views.presets import presets_view
 from cephtui.reports.views.report.content import report_view
 from cephtui.reports.views.run import RunDetails, run_view
 from cephtui.reports.views.runs import session_view

@@ -15,13 +15,13 @@ from cephtui.models.findings.measurement import STALLED
 from cephtui.models.metrics import BY_NAME, HEADLINE_BY_NAME, METRICS, is_carried
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.reports.words.text import conditions, latency_word, metric_of, short_conditions, title_of
-from cephtui.sessions import demo, store
+from cephtui.sessions import store
 from cephtui.sessions.jsonlines import as_json
 from cephtui.targets import parse_target
 from cephtui.tui.console.edits import Edits
-from cephtui.tui.console.form import fitted_to_target
+from cephtui.tui.console.preview import fitted_to_target
 from cephtui.tui.widgets.shown import range_since_ramp, shown_of_run
-from tests.support import runs
+from tests.support import runs, two_copies
 from tests.support.drawings import runs_csv, runs_markdown
 from tests.support.golden import Golden
 from tests.support.known import known
@@ -40,7 +40,7 @@ def test_a_preset_as_it_is_has_nothing_to_be_named() -> None:
 
 @pytest.mark.parametrize(
     "option",
-    ["fsync=1", "fdatasync=1", "sync=dsync", "rate=1M", "rate_iops=50", "direct=false", "ramp_time=9", "io_size=32M"],
+    ["fsync=1", "fdatasync=1", "sync=dsync", "rate=1M", "rate_iops=50", "direct=no", "ramp_time=9", "io_size=32M"],
 )
 def test_what_is_not_usual_is_named(option: str) -> None:
     for text in (conditions, short_conditions):
@@ -129,8 +129,9 @@ def test_the_form_has_what_runs() -> None:
     for target, fitted in (("rbd:bench/vm", {"iodepth": "512", "numjobs": "1", "ioengine": "rbd"}), (FILE, {})):
         parsed = parse_target(target, owner_id="0a1b2c3d")
         host = Node(name="pve1", host="pve1")
-        plan = make_plan(Request((preset,), (host,), parsed, edits.overrides(preset)), new_batch)
-        assert fitted_to_target(preset, edits, plan) == fitted
+        overrides = edits.overrides(preset)
+        plan = make_plan(Request((preset,), (host,), parsed, overrides), new_batch)
+        assert fitted_to_target(preset, overrides, plan) == fitted
 
 
 # ---------------------------------------------------------------------------------------------- latencies
@@ -205,8 +206,8 @@ def test_in_a_gap_on_all_nodes_the_least_second_is_none(
 
 
 def test_the_range_of_a_saved_run_has_its_gap_in_it(demo_session: Path) -> None:
-    run = store.read_run(demo_session, demo.STAR)
-    shown = shown_of_run(run, store.read_history(demo_session, demo.STAR), ())
+    run = store.read_run(demo_session, two_copies.STAR)
+    shown = shown_of_run(run, store.read_history(demo_session, two_copies.STAR), ())
     assert [known(range_since_ramp(shown, HEADLINE_BY_NAME[name])).least for name in ("iops", "bandwidth")] == [
         0.0,
         0.0,

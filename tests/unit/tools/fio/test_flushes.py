@@ -308,7 +308,7 @@ def test_a_tile_and_a_notification_name_the_commit() -> None:
     )
     assert text_of(flushed(1), "latency") == "cephtui: sync-latency ok, commit latency 4.00 ms"
     assert text_of(flushed(1), "iops") == "cephtui: sync-latency ok, 100 IOPS"
-    doubtful = flushed(1, findings=(Finding(code="stalled", text="4 s without a completion"),))
+    doubtful = flushed(1, findings=(Finding(code="stalled", text="all I/O stopped for 4 s"),))
     assert text_of(doubtful, "iops") == f"cephtui: sync-latency {LEVELS['limits']}, 100 IOPS"
 
 

@@ -26,6 +26,7 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 
 from cephtui.reports.drawn.sparks import extent, spark, spark_rows
+from cephtui.tui.charts.axes import TimeSpan
 from cephtui.tui.charts.chart import Chart, ChartLine, Period, Picture, draw_chart
 from cephtui.tui.charts.colors import FLOW_COLORS, node_color
 from cephtui.tui.charts.ink import Ink
@@ -64,7 +65,7 @@ def rows(*lines: ChartLine, width: int = 60, height: int = 12, **options: Any) -
 
 def plot(chart: Sequence[str]) -> list[str]:
     """The plot area alone: what is right of the y axis, without the two rows of the x axis."""
-    return [re.split("[│┤]", row, maxsplit=1)[1] for row in chart[:-2]]
+    return [re.split("[│┤|+]", row, maxsplit=1)[1] for row in chart[:-2]]
 
 
 def drawn(chart: Sequence[str]) -> list[bool]:
@@ -279,10 +280,25 @@ def test_x_labels_are_round(x_end: float, labels: str) -> None:
 
 def test_the_ramp_is_marked_without_colour() -> None:
     chart = rows(line([0.0] * 31), x_end=30, shade_until=10)
-    assert "ramp ┊" in chart[0]
+    assert "ramp, not counted ┊" in chart[0]
+    assert "ramp ┊" in rows(line([0.0] * 31), x_end=30, shade_until=5)[0], "as much as has room"
     edge = plot(chart)[0].index("┊")
     assert edge == pytest.approx(len(plot(chart)[0]) / 3, abs=1)
     assert all(row[edge] == "┊" for row in plot(chart)[:-1])
+
+
+@pytest.mark.parametrize(("graph", "hatch"), [("braille", "╲"), ("block", "╲"), ("ascii", "\\")])
+@pytest.mark.parametrize("color", [True, False])
+def test_the_ramp_is_hatched_and_nothing_else_is(graph: Graph, hatch: str, color: bool) -> None:
+    filled, unfilled = replace(line([9.0] * 31), fill="zero"), line([9.0] * 31)
+    for series in (filled, unfilled):
+        area = plot(rows(series, x_end=30, shade_until=10, graph=graph, color=color))
+        edge = area[-1].rindex(hatch) + 1
+        assert edge == pytest.approx(len(area[0]) / 3, abs=1)
+        assert set(area[-1][:edge]) == {hatch}
+        assert all(hatch not in row[edge:] for row in area)
+    plain = rows(filled, x_end=30, graph=graph, color=color)
+    assert not any(hatch in row for row in plain)
 
 
 def test_the_ramp_never_covers_a_line() -> None:
@@ -658,7 +674,7 @@ async def test_widgets_draw_what_they_are_shown() -> None:
         app.query_one(Sparks).show([Spark("bandwidth", "65.4 MiB/s", (3.0, None, 3.0, 0.0))])
         await pilot.pause()
         out = screen(app)
-    assert out[1].startswith("│6k┤    ramp ┊")
+    assert out[1].startswith("│6k┤╲╲╲ ramp ┊")
     assert "30 s│" in out[10]
     assert out[12].rstrip() == "write bandwidth           65.4 MiB/s"
     assert out[13].rstrip() == "      ⣿⣿⣿⣿⣿⣿⣿⡇       ⣿⣿⣿⣿⣿⣿⣿⣇⣀⣀⣀⣀⣀⣀⣀", "as wide as its column"
@@ -716,3 +732,42 @@ def test_the_edge_of_a_band_is_seen_on_every_ground(ground: RGB, direction: str)
     color = Ink(ground=ground).edge(FLOW_COLORS[direction]).color
     assert color
     assert contrast(color.get_truecolor(), ground) >= 3
+
+
+# A part of the time
+
+
+@pytest.mark.parametrize(
+    ("part", "labels"),
+    [
+        (TimeSpan(20.0, 35.0, 62.0), "20 22 24 26 28 30 32 of 62 s"),
+        (TimeSpan(227.4, 242.4, 300.0), "3:48 3:50 3:52 3:54 3:56 3:58 of 5:00 min"),
+        (TimeSpan(3585.0, 3645.0, 7200.0), "59:45 1:00:00 1:00:15 1:00:30 of 2:00:00 h"),
+    ],
+)
+def test_the_axis_of_a_part_says_which_of_which_whole(part: TimeSpan, labels: str) -> None:
+    chart = rows(line([10.0] * 7201), x_end=part.of, part=part, width=76)
+    assert chart[-1].split() == labels.split()
+
+
+@pytest.mark.parametrize("begin", [20.0, 20.5, 21.9])
+def test_a_part_is_drawn_from_edge_to_edge_and_nothing_else_is(begin: float) -> None:
+    values = [10.0 if second <= 30 else 20.0 for second in range(61)]
+    chart = rows(line(values), x_end=60, part=TimeSpan(begin, begin + 15, 60.0))
+    cells = plot(chart)
+    assert all(drawn(chart))
+    rise = round((30 - begin) / 15 * len(cells[0]))
+    assert abs(len(cells[0]) - len(cells[0].lstrip()) - rise) <= 1, "the upper half begins where the line rises"
+
+
+def test_marks_periods_and_the_ramp_stand_at_their_places_in_a_part() -> None:
+    marks = [(5.0, "before"), (30.0, "inside"), (55.0, "behind")]
+    spans, part = [Period(15.0, 24.0, "stall", True), Period(50.0, 52.0, "later")], TimeSpan(20.0, 40.0, 60.0)
+    chart = rows(line([10.0] * 61), x_end=60, part=part, shade_until=22.0, marks=marks, spans=spans)
+    text, columns = "\n".join(chart), len(plot(chart)[0])
+    assert "inside" in text
+    assert "stall" in text
+    assert not any(word in text for word in ("before", "behind", "later"))
+    assert chart[-2].count("━") == pytest.approx(columns * 4 / 20, abs=1)
+    assert {row.index("╎") for row in plot(chart) if "╎" in row} == {int(columns * 9 / 20)}, "where its second begins"
+    assert {row.index("┊") for row in plot(chart) if "┊" in row} == {round(columns * 2 / 20)}

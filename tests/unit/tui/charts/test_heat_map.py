@@ -10,6 +10,7 @@ import pytest
 
 from cephtui.analysis.runs.history import HeatColumn
 from cephtui.stats import bucket_of
+from cephtui.tui.charts.axes import TimeSpan
 from cephtui.tui.charts.heat_map import GUTTER, draw_heat_map
 from cephtui.tui.charts.ink import Ink
 
@@ -23,7 +24,7 @@ def spread(*latencies: float, number: int = 1000, seconds: int = 20) -> list[Hea
 
 
 def map_rows(columns: Sequence[HeatColumn], height: int = 20, ink: Ink = COLORED, x_end: float = 20.0) -> list[str]:
-    return draw_heat_map(columns, GUTTER + 60, height, x_end, ink).plain.split("\n")
+    return draw_heat_map(columns, GUTTER + 60, height, TimeSpan(0.0, x_end), ink).plain.split("\n")
 
 
 def axis_labels(rows: Sequence[str]) -> list[str]:
@@ -95,9 +96,23 @@ def test_marks_stand_in_the_heat_map_where_nothing_was_completed() -> None:
     columns = [(float(second), {100: 5} if second != 5 else {120: 5}) for second in range(1, 11)]
     marks = [(4.5, "osd.1 stands still"), (30.0, "later")]
     for ink, glyph in ((Ink(), "╎"), (Ink(graph="ascii", colors=False), "|")):
-        rows = draw_heat_map(columns, GUTTER + 40, 8, 10.0, ink, marks).plain.split("\n")
+        rows = draw_heat_map(columns, GUTTER + 40, 8, TimeSpan(0.0, 10.0), ink, marks).plain.split("\n")
         assert [len(row) for row in rows] == [GUTTER + 40] * 8
         drawn = [row[GUTTER + 16] for row in rows[:-1]]  # where the second begins that it falls into
         assert [cell for cell in drawn if cell != glyph] in (["▀"], ["▄"], ["="]), "what was completed is not hidden"
         assert sum(row[GUTTER:].count(glyph) for row in rows) == len(drawn) - 1
         assert rows[-1].split() == ["0", "2", "4", "6", "8", "10", "s"]
+
+
+def test_a_part_of_the_time_fills_the_map_with_its_seconds_and_marks() -> None:
+    columns = [(float(second), {100: 5} if second <= 30 else {140: 5}) for second in range(1, 61)]
+    marks = [(10.0, "before"), (30.5, "inside"), (50.0, "behind")]
+    part, ink = TimeSpan(25.0, 35.0, 60.0), Ink(graph="ascii", colors=False)
+    rows = draw_heat_map(columns, GUTTER + 40, 8, part, ink, marks).plain.split("\n")
+    cells = [row[GUTTER:] for row in rows[:-1]]
+    filled = [{at for at, cell in enumerate(row) if cell in "=@"} for row in cells]
+    fast, slow = filled[-1], set.union(*filled[:-1])
+    assert fast == set(range(20)), "its first half, from the edge"
+    assert slow >= set(range(20, 35)), "its second half"
+    assert {at for row in cells for at, cell in enumerate(row) if cell == "|"} == {20}
+    assert rows[-1].split() == ["26", "28", "30", "32", "of", "60", "s"]

@@ -17,8 +17,8 @@ from cephtui.models.study import CheckGoal
 from cephtui.reports.words.verdict import word_text
 from cephtui.sessions import store
 from cephtui.sessions.changes import CHANGES_FILE, Ran
-from cephtui.sessions.store import readable_lines
-from cephtui.sessions.studies import STUDIES_FILE, check_goal, read_studies
+from cephtui.sessions.store import STUDIES_FILE, readable_lines
+from cephtui.sessions.studies import check_goal, read_studies
 from cephtui.studies import KINDS
 from cephtui.studies.queue import Queue
 from cephtui.tui.console.app import ConsoleApp
@@ -126,9 +126,14 @@ async def test_before_the_change_after_and_the_verdict(
         golden.same(app.screen.query_one("VerdictInLarge Big", Big)._texts[0])
         golden.same(words(app, "#sentence"))
         golden.same(words(app, "#next"))
-        for selector in ("#phase", "VerdictInLarge .word", "VerdictInLarge .interval", "#next"):
+        for selector in ("VerdictInLarge .word", "VerdictInLarge .interval", "#sentence", "#dots", "#next"):
             await until(pilot, lambda shown: shown.region.height > 0, app.screen.query_one(selector))
             assert app.screen.query_one(selector).region.bottom <= size[1], selector
+        dot = "o" if profile.ascii_only else "●"
+        assert dot in screen_text(app)
+        has_details = size[1] >= 36
+        assert app.screen.query_one("#details").display is has_details
+        assert ("write clat p99" in screen_text(app)) is has_details
         await pilot.press("enter")
         await until(pilot, lambda: not isinstance(app.screen, CheckScreen))
     runs = saved(tmp_path)

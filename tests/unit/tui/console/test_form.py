@@ -148,7 +148,7 @@ async def test_every_option_of_fio_has_a_field() -> None:
     assert {option: fields[option] for option in own if option != "runtime"} == {
         option: value for option, value in own.items() if option != "runtime"
     }
-    assert {option for option, value in fields.items() if value} == {*own, "repeats"}
+    assert {option for option, value in fields.items() if value} == {*own, "repeats", "drop-caches", "quiet-cluster"}
 
 
 async def test_every_option_of_rados_bench_has_a_field(tmp_path: Path, golden: Golden) -> None:
@@ -211,10 +211,10 @@ async def test_the_keys_go_round_all_fields_and_what_is_allowed_is_said_of_each(
     golden.same(hints["iodepth"])
     assert hints["runtime"].endswith("for all presets")
     golden.same(hints["ramp_time"].split("; ")[-2])
-    assert hints["direct"].startswith("direct: true or false")
+    assert hints["direct"].startswith("direct: yes or no")
     assert hints["rw"].startswith("rw: one of read, write, randread")
     golden.same(hints["repeats"])
-    assert hints["order"].startswith("order: abab, abba or empty; abba: every second repeat in reverse")
+    assert hints["order"].startswith("order: A B A B or A B B A; of several values")
     assert hints["drop-caches"] == "drop-caches: yes or no; " + form_module.DROP_CACHES.about
 
 
@@ -264,9 +264,50 @@ async def test_the_other_options_are_found_by_their_names_and_what_they_do() -> 
         await pilot.press("down", *"32")
         assert values(app)["fsync"] == "32"
         await pilot.press("enter")
+        await pilot.pause()
+        assert app.focused is app.screen.query_one("#fsync")
+        assert all(field.display for field in app.screen.query(Field)), "the form is whole again"
+        assert app.results == []
+        await pilot.press("enter")
         await until(pilot, lambda: bool(app.results))
     assert app.results[0] is not None
     assert app.results[0].overrides(app.preset) == {"fsync": "32", "runtime": "20"}
+
+
+@pytest.mark.parametrize("size", [SMALL, USUAL])
+async def test_enter_in_the_filter_goes_to_the_first_option_and_escape_shows_all(size: tuple[int, int]) -> None:
+    async with bare(size=size) as (app, pilot):
+        dialog = app.screen.query_one(".dialog")
+        others = len(values(app)) - 8
+        await pilot.press("slash", *"refill")
+        await pilot.pause()
+        assert said_below(app, "more-count") == f"1 of {others}"
+        assert "enter goes to it" in str(dialog.border_subtitle)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.focused is app.screen.query_one("#refill_buffers"))
+        await until(pilot, lambda: is_scrolled_to(app, app.screen.query_one("#refill_buffers")))
+        assert said_below(app, "more-count") == "more"
+        assert "enter keeps" in str(dialog.border_subtitle)
+        await pilot.press("slash", *"no such option", "enter")
+        await pilot.pause()
+        assert said_below(app, "more-count") == f"0 of {others}"
+        assert (app.results, app.focused) == ([], app.screen.query_one("#filter"))
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.results == []
+        assert all(field.display for field in app.screen.query(Field))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.results == [None])
+
+
+async def test_what_the_target_runs_instead_is_said() -> None:
+    async with bare(target="rbd:bench/image") as (app, pilot):
+        assert {"runs", "ioengine=rbd", "iodepth=512", "numjobs=1"} <= {*said_below(app, "summary").split()}
+        labels = {str(field.id): str(field.label.render()) for field in app.screen.query(Field)}
+        assert (labels["ioengine"], labels["iodepth"]) == ("ioengine, runs rbd", "depth (iodepth), runs 512")
+        await pilot.press("tab")
+        await pilot.pause()
+        assert said_below(app, "hint").endswith("; this target runs 512")
 
 
 async def test_an_empty_field_shows_what_it_uses() -> None:
@@ -305,7 +346,7 @@ async def test_what_it_costs_is_said_in_a_line() -> None:
 async def test_dropping_caches_is_ticked_with_space_and_part_of_what_is_kept() -> None:
     async with bare() as (app, pilot):
         app.screen.query_one("#drop-caches", Input).focus()
-        for value, kept, note in (("yes", True, True), ("", False, False), ("yes", True, True)):
+        for value, kept, note in (("yes", True, True), ("no", False, False), ("yes", True, True)):
             await pilot.press("space")
             await pilot.pause()
             assert app.screen.query_one("#drop-caches", Input).value == value
@@ -499,7 +540,7 @@ async def test_repeats_of_a_sweep_run_in_the_order_that_was_typed(tmp_path: Path
         await type_in(app, pilot, "repeats", "2")
         await type_in(app, pilot, "order", "abba")
         await kept(app, pilot)
-        assert "2 times, order abba" in shown(app, "#form")
+        assert "2 times, order A B B A" in shown(app, "#form")
         await pilot.press("enter")
         await until(pilot, lambda: len(saved(tmp_path)) == 4)
         await finished(app, pilot)
@@ -532,7 +573,8 @@ async def test_ctrl_r_makes_it_as_the_preset_says(tmp_path: Path) -> None:
         assert (values(app)["bs"], values(app)["fsync"], values(app)["repeats"]) == ("8k", "32", "3")
         await pilot.press("ctrl+r")
         own = {option: choice_text(value) for option, value in preset("write-iops").file.options.items()}
-        assert {option: text for option, text in values(app).items() if text} == {**own, "repeats": "1"}
+        once = {"repeats": "1", "drop-caches": "no", "quiet-cluster": "no"}
+        assert {option: text for option, text in values(app).items() if text} == {**own, **once}
         await kept(app, pilot)
         assert "--runtime=60" in shown(app, "#command").replace("\n", " ")
         assert "--fsync" not in shown(app, "#command")
@@ -582,7 +624,7 @@ TYPED: dict[str, list[dict[str, str]]] = {
         {"bs": "8k", "iodepth": "32"},
         {"iodepth": "1, 4,16", "numjobs": "1,2"},
         {"runtime": "5m", "ramp_time": "0"},
-        {"direct": "false", "size": "2G", "rate_iops": "100", "random_distribution": "zipf:1.2"},
+        {"direct": "no", "size": "2G", "rate_iops": "100", "random_distribution": "zipf:1.2"},
     ],
     "latency": [{"rw": "randread", "norandommap": "true"}],
     "mixed-75-25": [{"rwmixread": "50", "ioengine": "io_uring", "group_reporting": "false"}],
@@ -627,7 +669,7 @@ def test_an_empty_field_is_as_the_preset_says() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, ""), (True, "true"), (False, "false"), (60.0, "60"), (0.5, "0.5"), ("4k", "4k"), ([1, 4], "1,4")],
+    [(None, ""), (True, "yes"), (False, "no"), (60.0, "60"), (0.5, "0.5"), ("4k", "4k"), ([1, 4], "1,4")],
 )
 def test_a_value_as_it_is_typed(value: Choice | None, text: str) -> None:
     assert choice_text(value) == text

@@ -17,12 +17,14 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from cephtui.analysis.runs.sides import Side
-from cephtui.models import Finding, Run, SessionNotes, Summary
+from cephtui.models import Finding, Mark, Run, SessionNotes, Summary
 from cephtui.reports.words.quality import outcome_word
+from cephtui.reports.words.text import clock
 from cephtui.sessions import store
 from cephtui.sessions.archive import annotate
 from cephtui.sessions.saved_runs import candidates
 from cephtui.tui.app import _older_first
+from cephtui.tui.charts.colors import SIDE_COLORS
 from cephtui.tui.charts.overlay import Curves, Overlay, overlay_lines
 from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.screens.compare import CompareScreen, Comparison
@@ -195,7 +197,7 @@ async def test_both_lines_are_in_one_chart_over_the_longer_time() -> None:
         assert not app.screen.query_one("#read-overlay").display
         drawn = app.screen.query_one("#write-overlay", Overlay).render()
     assert "20 s" in drawn.plain
-    assert {str(span.style) for span in drawn.spans} >= {"#009e73", "#cc79a7"}
+    assert {str(span.style) for span in drawn.spans} >= {*SIDE_COLORS.values()}
 
 
 @pytest.mark.parametrize("profile", [Profile(ascii_only=True, colors="8"), Profile(ascii_only=False, colors="none")])
@@ -286,18 +288,42 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-ORDER = ["own/2", "new/2", "new/1", "own/4", "own/1", "old/2", "old/3", "old/1"]
+ORDER = ["own/2", "own/4", "own/1", "new/2", "new/1", "old/2"]
+"""Beside own/3, the runs that it repeats stand by themselves; those of the old session are one."""
 
 
 def names(root: Path, exclude: tuple[str, int]) -> list[str]:
     return [found.name for found in candidates(root, exclude)]
 
 
-def test_the_own_baseline_is_first_then_the_newest(root: Path) -> None:
+def test_the_own_session_is_first_in_each_the_baseline_then_the_newest(root: Path) -> None:
     assert names(root, ("own", 3)) == ORDER
     assert [found.name for found in candidates(root, ("own", 3)) if found.baseline] == ["own/2", "old/2"]
-    assert names(root, ("own", 2)) == ["new/2", "new/1", "own/4", "own/3", "own/1", "old/2", "old/3", "old/1"]
-    assert names(root, ("new", 1)) == ["new/2", "own/2", "own/4", "own/3", "own/1", "old/2", "old/3", "old/1"]
+    assert names(root, ("own", 2)) == ["own/4", "own/3", "own/1", "new/2", "new/1", "old/2"]
+    assert names(root, ("old", 1)) == ["old/2", "old/3", "new/2", "new/1", "own/2"]
+
+
+def test_repeats_are_one_and_those_that_did_not_end_well_stand_apart(tmp_path: Path) -> None:
+    save(tmp_path, "own", 1, [recorded(1, batch="other")])
+    repeats = [recorded(n) for n in (1, 2, 3)]
+    save(tmp_path, "old", 2, [*repeats, recorded(4, outcome="stopped"), recorded(5, batch="another")])
+    found = [(saved.run.run, [run.run for run in saved.repeats]) for saved in candidates(tmp_path, ("own", 1))]
+    assert found == [(5, [5]), (4, [4]), (3, [1, 2, 3])]
+
+
+def test_marks_stand_above_what_was_measured_before_them(tmp_path: Path) -> None:
+    begun = datetime(2026, 11, 1, 10, tzinfo=UTC)
+
+    def at(minute: int, text: str, run: int | None = None) -> Mark:
+        return Mark(at=begun + timedelta(minutes=minute), text=text, run=run)
+
+    runs = [recorded(n, batch=f"b{n}", started_at=begun + timedelta(minutes=10 * n)) for n in (1, 2, 3, 4)]
+    marks = [at(5, "before all"), at(15, "first"), at(16, "second"), at(32, "while 3 ran", run=3), at(45, "last")]
+    write_session(tmp_path, runs, name="own", created_at=begun, marks=marks)
+    found = {each.run.run: [mark.text for mark in each.marks] for each in candidates(tmp_path, ("own", 4))}
+    assert found == {3: ["last"], 2: ["while 3 ran"], 1: ["second", "first"]}
+    write_session(tmp_path, runs, name="other", created_at=begun, marks=marks)
+    assert not any(each.marks for each in candidates(tmp_path, ("own", 4)) if not each.is_own)
 
 
 def test_what_is_broken_or_gone_is_left_out(root: Path) -> None:
@@ -305,12 +331,12 @@ def test_what_is_broken_or_gone_is_left_out(root: Path) -> None:
     (root / "own" / "notes.json").write_text("[1")
     shutil.rmtree(root / "new")
     save(root, "gone", 4, [], baseline=7)
-    assert names(root, ("own", 3)) == ["own/4", "own/2", "own/1", "old/2", "old/1"]
+    assert names(root, ("own", 3)) == ["own/4", "own/2", "own/1", "old/2"]
     assert names(root / "nowhere", ("own", 3)) == []
 
 
 def listed(app: App[None]) -> list[str]:
-    return [row.key for row in app.screen.query_one(PickList).shown]
+    return [row.key for row in app.screen.query_one(PickList).shown if not row.heading]
 
 
 async def test_the_picker_lists_every_other_run(root: Path) -> None:
@@ -320,7 +346,16 @@ async def test_the_picker_lists_every_other_run(root: Path) -> None:
             await until(pilot, lambda size: tuple(app.size) == size and listed(app) == ORDER, size)
             await until(pilot, lambda: "8 runs" in text(app))
             await pilot.pause()
-            for words in ("own/2", "baseline", "40.7k IOPS", "failed", "4k randwrite", "file:/mnt"):
+            for words in (
+                "#2",
+                "baseline, ok",
+                "40.7k IOPS",
+                "failed",
+                "4k randwrite",
+                "file:/mnt",
+                "old/1-3",
+                "3 runs, ",
+            ):
                 assert words in text(app)
             assert max(map(len, text(app).splitlines())) <= size[0]
 
@@ -330,24 +365,44 @@ async def test_a_run_that_is_marked_is_called_what_it_is_called_elsewhere(tmp_pa
     save(tmp_path, "own", 1, [doubtful, recorded(2)])
     async with host(RunPicker(tmp_path, ("own", 2))) as (app, pilot):
         await until(pilot, lambda: listed(app) == ["own/1"])
-        (row,) = app.screen.query_one(PickList).shown
-        assert outcome_word(doubtful) in row.cells
-        assert "ok" not in row.cells
+        _, row = app.screen.query_one(PickList).shown
+        assert row.cells[-1] == outcome_word(doubtful) == "questionable"
 
 
 async def test_enter_chooses_the_highlighted_run(root: Path) -> None:
     async with host(RunPicker(root, ("own", 3))) as (app, pilot):
         await until(pilot, lambda: listed(app) == ORDER)
-        await pilot.press("down", "down", "enter")
+        await pilot.press("down", "down", "down", "enter")
         await until(pilot, lambda: bool(app.answers))
-    assert app.answers == [(root / "new", 1)]
+    assert app.answers == [(root / "new", 2)]
+
+
+async def test_sessions_and_marks_are_headings_and_a_mark_finds_what_was_before_it(tmp_path: Path) -> None:
+    day = datetime(2024, 3, 1, 12, tzinfo=UTC)
+    runs = [recorded(n, batch=f"b{n}", started_at=day + timedelta(minutes=n)) for n in (1, 2, 3)]
+    marks = [Mark(at=day + timedelta(minutes=1.5), text="cache off")]
+    write_session(tmp_path, runs, name="own", created_at=day, marks=marks)
+    save(tmp_path, "old", 1, [recorded(1, started_at=day)])
+    async with host(RunPicker(tmp_path, ("own", 3))) as (app, pilot):
+        await until(pilot, lambda: listed(app) == ["own/2", "own/1", "old/1"])
+        shown = app.screen.query_one(PickList).shown
+        assert [row.cells[0] for row in shown if row.heading] == [
+            "this session",
+            f"before cache off ({clock(marks[0].at, datetime.now().date())})",
+            "other sessions",
+        ]
+        times = [f"{at.astimezone():%Y-%m-%d %H:%M}" for at in (runs[1].started_at, runs[0].started_at, day)]
+        assert [row.cells[2] for row in shown if not row.heading] == times
+        await pilot.press(*"cache")
+        await until(pilot, lambda: listed(app) == ["own/1"])
+        await until(pilot, lambda: "1 of 3 runs" in text(app))
 
 
 @pytest.mark.parametrize(
     ("typed", "expected"),
     [
         ("baseline", ["own/2", "old/2"]),
-        ("old", ["old/2", "old/3", "old/1"]),
+        ("old", ["old/2"]),
         ("MIXED failed", ["new/2"]),
         ("randrw", ["new/2", "new/1"]),
         ("zzz", []),
@@ -398,6 +453,6 @@ async def test_of_many_sessions_no_more_are_read_than_are_needed(tmp_path: Path)
         await until(pilot, lambda: listed(app) == ["s003/1"])
         app.screen.query_one(Input).value = ""
         await until(pilot, lambda: len(listed(app)) == 200)
-        app.screen.query_one(PickList).highlighted = 199
+        app.screen.query_one(PickList).highlighted = 200  # below the heading
         await until(pilot, lambda: len(listed(app)) == 400)
         await until(pilot, lambda: "400 runs" in text(app) and "more below" not in text(app))

@@ -42,7 +42,7 @@ def notified(app: SavedApp) -> str:
 
 def cells(table: MatrixTable, row: int) -> list[str]:
     """From the step on."""
-    return [str(cell) for cell in table.get_row_at(row)]
+    return [" ".join(str(cell).split()) for cell in table.get_row_at(row)]
 
 
 @pytest.fixture
@@ -80,6 +80,22 @@ async def test_it_is_read_at_every_size(study: Path, size: tuple[int, int]) -> N
         assert "4k random writes " in shown  # and the step stays
 
 
+async def test_the_ground_of_a_figure_is_its_share_of_the_best_and_has_a_heading(study: Path) -> None:
+    async with showing(study) as (app, _, table):
+        assert all(word in text_of(app, table) for word in ("mean", "spread", "runs"))
+        assert "shade: share of the row's best" in screen_text(app)
+        grounds = [
+            {str(span.style) for span in cell.spans if "on #" in str(span.style)} for cell in table.get_row_at(0)[-4:]
+        ]
+        assert [len(each) for each in grounds] == [1, 1, 1, 1]
+        assert len({*map(frozenset, grounds)}) == 4, "each has another share"
+        assert not any("on #" in str(span.style) for span in table.get_row_at(4)[-4].spans), "it has no like"
+    for profile in (Profile("16"), Profile("none")):
+        async with showing(study, profile=profile) as (_, _, table):
+            assert "9.80k ▄" in cells(table, 0)[2]
+            assert not any("on #" in str(span.style) for span in table.get_row_at(0)[-4].spans)
+
+
 async def test_enter_opens_the_runs_of_a_cell(study: Path) -> None:
     async with showing(study) as (app, pilot, table):
         table.move_cursor(row=0, column=3)
@@ -102,8 +118,9 @@ async def test_y_copies_it_as_markdown(study: Path) -> None:
 
 
 async def test_without_colours_and_unicode_words_and_signs_say_it(study: Path) -> None:
-    async with showing(study, profile=Profile(colors="none", ascii_only=True)) as (app, _, table):
-        assert "9.80k 2.0 % v slowest" in cells(table, 0)
+    async with showing(study, size=(160, 45), profile=Profile(colors="none", ascii_only=True)) as (app, _, table):
+        assert "9.80k - 2.0 % v slowest" in cells(table, 0)
+        assert "bar: share of the row's best" in screen_text(app)
         assert text_of(app, table).isascii()
 
 

@@ -19,18 +19,23 @@ from cephtui.models import ClusterSample, Interval, Run, Sample
 from cephtui.models.metrics import HEADLINES
 from cephtui.models.plan import FilePlace, NodeStep, Part
 from cephtui.sessions import store
-from cephtui.tui.app import SavedApp, _side
-from cephtui.tui.charts.chart import Period
+from cephtui.tui.app import SavedApp
+from cephtui.tui.charts.axes import TimeSpan
+from cephtui.tui.charts.chart import Chart, Period
+from cephtui.tui.keys import active_commands
 from cephtui.tui.screens import presenter
-from cephtui.tui.screens.compare import CompareScreen
+from cephtui.tui.screens.compare import CompareScreen, _side
 from cephtui.tui.screens.compare_presenter import ComparePresenter, percent_text
 from cephtui.tui.screens.presenter import Banner, PresentedFigure, Presenter
+from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.terminal.themes import CSS
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import Shown, shown_of_live
+from cephtui.tui.widgets.time_bar import TimeBar, TimeLine
 from tests.support.golden import Golden
+from tests.support.known import known
 from tests.support.plans import step
 from tests.support.replayed import until
 from tests.support.runs import MIXED, SESSION, WRITE_IOPS
@@ -103,7 +108,7 @@ def test_prefilling_has_a_rate_of_its_own() -> None:
     assert (rate.word, rate.value) == ("prefill MiB/s", "800")
     assert (done.word, done.value) == ("of 4.00 GiB", "25 %")
     assert presenter.banner(None, state) == Banner(("prefilling",), "-phase")
-    assert presenter.presented_progress(None, state) == "prefilling 2 s"
+    assert presenter.presented_progress(None, state) == TimeLine("prefilling", 0.0, 2.0, None)
 
 
 def test_a_tool_that_prepares_its_own_data_has_no_total() -> None:
@@ -147,10 +152,15 @@ def test_a_stall_of_now_comes_first_then_the_newest_mark(changes: dict[str, Any]
     assert presenter.banner(shown(**changes), live()) == expected
 
 
-def test_the_ramp_is_named(golden: Golden) -> None:
+def test_the_ramp_is_named() -> None:
     assert presenter.banner(shown(), live("ramp")).kind == "-phase"
-    assert presenter.presented_progress(shown(), live("ramp")).startswith("ramp-up 0 of 62 s")
-    golden.same(presenter.presented_progress(shown(whole=True), None))
+    assert presenter.presented_progress(shown(), live("ramp")) == TimeLine("ramp-up", 0.0, 0.0, 62.0)
+
+
+def test_stalls_and_marks_of_a_run_in_progress_are_ticks() -> None:
+    spans = (Period(5.0, 9.0, "no completion", True), Period(2.0, 3.0, "recovery"))
+    line = presenter.presented_progress(shown(spans=spans, marks=((4.0, "osd.1 frozen"),)), live())
+    assert (line.stalls, line.marks) == (((5.0, 9.0),), (4.0,))
 
 
 def cluster(**changes: Any) -> ClusterSample:
@@ -175,25 +185,46 @@ def test_an_osd_that_is_down_comes_before_the_slowest(golden: Golden) -> None:
 # ---------------------------------------------------------------------------------------------- the screen
 
 
+class Below(RunScreen):
+    """A run at a moment."""
+
+    PRESENTS_NOTHING = "nothing is running"
+
+    def __init__(self, shown: Shown | None, state: LiveRun | None, run: Run | None) -> None:
+        super().__init__()
+        self._shown, self._state, self._drawn = shown, state, run
+
+    def compose(self) -> ComposeResult:
+        """The view."""
+        yield RunView()
+
+    def on_mount(self) -> None:
+        """Drawn as it is."""
+        self.view.shown = self._shown
+
+    @property
+    def live(self) -> LiveRun | None:
+        return self._state
+
+    @property
+    def drawn(self) -> tuple[Path, Run] | None:
+        return (Path(), self._drawn) if self._drawn else None
+
+
 class Host(App[None]):
-    """A view and the presenter over it, at a moment of a run."""
+    """The presenter over a run."""
 
     CSS = CSS
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall"), (45, "-huge")]
 
     def __init__(self, shown: Shown | None, state: LiveRun | None, run: Run | None, profile: Profile = FULL) -> None:
         super().__init__()
-        self.profile, self._shown, self._state, self._drawn = profile, shown, state, run
+        self.profile, self.below = profile, Below(shown, state, run)
 
-    def compose(self) -> ComposeResult:
-        """The view."""
-        yield RunView()
-
-    def on_ready(self) -> None:
+    async def on_ready(self) -> None:
         """Present it."""
-        view = self.query_one(RunView)
-        view.shown = self._shown
-        self.push_screen(Presenter(view, lambda: self._drawn, lambda: self._state, "nothing is running"))
+        await self.push_screen(self.below)
+        await self.push_screen(Presenter(self.below))
 
 
 @asynccontextmanager
@@ -265,6 +296,43 @@ async def test_v_switches_the_metric() -> None:
             await pilot.press("v")
             await pilot.pause()
         assert seen == ["IOPS write", "MiB/s write", "latency mean ms"]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("profile", [FULL, Profile("8", ascii_only=True)])
+async def test_the_bar_at_the_bottom_is_the_only_figure_of_how_far_it_is(
+    size: tuple[int, int], profile: Profile
+) -> None:
+    state = live()
+    for second in range(1, 20):
+        state.add(Sample(1, None, "write-iops", "run", float(second), 1.0, None, interval(16_700)))
+    async with presenting(shown_of_live(state), state, size, profile) as (app, _):
+        assert rows(app)[-1].split()[0] == "running"
+        assert rows(app)[-1].rstrip().endswith(" 19 s of 62 s")
+        assert "".join(rows(app)).count("62 s") == 1
+    async with presenting(shown(whole=True), None, size, profile) as (app, _):
+        assert not app.screen.query_one(TimeBar).display
+
+
+async def test_a_run_in_progress_is_neither_paused_nor_moved() -> None:
+    async with presenting(shown(), live()) as (app, _):
+        words = {command.word for command in active_commands(app.screen)}
+        assert words >= {"back", "metric", "zoom"}
+        assert not words & {"pause", "resume", "again", "seek", "speed", "beginning", "end"}
+
+
+async def test_z_zooms_in_on_the_newest_seconds() -> None:
+    state = live()
+    for second in range(1, 40):
+        state.add(Sample(1, None, "write-iops", "run", float(second), 1.0, None, interval(16_700)))
+    async with presenting(shown_of_live(state), state) as (app, pilot):
+        chart = app.screen.query_one(Chart)
+        seen = []
+        for _ in range(3):
+            seen.append(known(chart._shown).part)
+            await pilot.press("z")
+            await pilot.pause()
+        assert seen == [None, TimeSpan(24.0, 39.0, 39.0), None]
 
 
 async def test_while_prefilling_the_figures_have_the_room_of_the_chart() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import DataTable
 
@@ -16,13 +17,14 @@ from cephtui.models import Run, SessionNotes
 from cephtui.models.metrics import Metric
 from cephtui.presets import headline_metric
 from cephtui.reports.words.quality import outcome_word
-from cephtui.reports.words.text import conditions
-from cephtui.sessions import archive, demo, store
+from cephtui.reports.words.text import clock, conditions
+from cephtui.sessions import archive, store
 from cephtui.sessions.importing import Importer
 from cephtui.sessions.log_files import read_log_file
 from cephtui.sessions.writer import take_lock
 from cephtui.tui.app import SavedApp
 from cephtui.tui.charts.chart import Chart
+from cephtui.tui.dialogs import Help
 from cephtui.tui.pickers.runs import RunPicker
 from cephtui.tui.screens.compare import CompareScreen
 from cephtui.tui.screens.details import DetailsScreen
@@ -31,7 +33,9 @@ from cephtui.tui.screens.presenter import Presenter
 from cephtui.tui.screens.replay import ReplayScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.widgets.big import Big
+from cephtui.tui.widgets.runs_filter import RunsFilter
 from cephtui.tui.widgets.runs_table import RunsTable
+from tests.support import two_copies
 from tests.support.golden import Golden
 from tests.support.known import known
 from tests.support.logs import COMMAND, WRITES
@@ -119,9 +123,10 @@ async def test_all_runs_and_marks_are_listed_the_newest_first(demo_copy: Path) -
     first = list(dict.fromkeys(cells[0] for cells in found))
     assert first == [str(run.run) for run in reversed(runs)]
     stars = [cells[1] for cells in rows if cells[0] == "*"]
-    assert stars == [f"{mark.at.astimezone():%H:%M:%S}  {mark.text}" for mark in reversed(marks)]
+    assert stars == [f"{clock(mark.at, datetime.now().date(), seconds=True)}  {mark.text}" for mark in reversed(marks)]
     order = [cells[0] for n, cells in enumerate(rows) if cells[0] == "*" or cells[0] != rows[n - 1][0]]
     assert order == [name for _, name in sorted(by_time, reverse=True)]
+    found = [[cell.removesuffix("!") for cell in cells] for cells in found]
     for run in runs:
         for direction, total in (("read", run.summary.read), ("write", run.summary.write)):
             figures = [cells for cells in found if cells[0] == str(run.run) and cells[2] == direction]
@@ -154,11 +159,11 @@ async def test_the_cursor_starts_on_the_newest_run_not_on_a_mark(demo_copy: Path
 
 async def test_everything_is_on_the_screen(demo_copy: Path) -> None:
     archive.annotate(demo_copy, note="jumbo frames on [x]", tags=("lab", "hdd"))
-    run = store.read_run(demo_copy, demo.STAR)
+    run = store.read_run(demo_copy, two_copies.STAR)
     said = ("session demo   jumbo frames on [x]   #lab #hdd", conditions(run), run.target)
     named = ("outcome", "whole run", "p play", "B baseline", "esc back", *(n.node for n in run.nodes))
     async with showing(demo_copy, SIZES[0]) as shown:
-        await shown.at(demo.STAR)
+        await shown.at(two_copies.STAR)
         for size in SIZES:
             await shown.pilot.resize_terminal(*size)
             await until(shown.pilot, lambda size: tuple(shown.app.size) == size, size)
@@ -218,7 +223,7 @@ async def test_repeats_are_one_row_whose_keys_mean_all_of_them(demo_copy: Path) 
         await until(shown.pilot, lambda: all(words in shown.title for words in whole_title(runs[9])))
         await shown.pilot.press("c")
         await shown.until_on(RunPicker)
-        await until(shown.pilot, lambda: "demo/13 " in screen_text(shown.app))
+        await until(shown.pilot, lambda: "#13 " in screen_text(shown.app))
         await shown.pilot.press(*"demo/13", "enter")
         await shown.until_on(CompareScreen)
         await until(shown.pilot, lambda: "demo/9 " in screen_text(shown.app))
@@ -248,7 +253,7 @@ async def test_the_cursor_goes_past_marks_and_results_of_batches(demo_copy: Path
 async def test_what_stands_above_the_newest_run_is_seen_again(demo_copy: Path) -> None:
     """The cursor does not go there."""
     async with showing(demo_copy, SIZES[0]) as shown:
-        assert [cells[0] for cells in shown.rows[:3]] == ["*", "*", str(demo.STAR)]
+        assert [cells[0] for cells in shown.rows[:3]] == ["*", "*", str(two_copies.STAR)]
         await shown.pilot.press("end")
         await until(shown.pilot, lambda: shown.table.scroll_offset.y > 2)
         await shown.pilot.press("home")
@@ -268,7 +273,7 @@ async def test_a_click_on_a_mark_does_nothing(demo_copy: Path) -> None:
 
 async def test_keys_of_the_chart(demo_copy: Path) -> None:
     async with showing(demo_copy) as shown:
-        await shown.at(demo.STAR)
+        await shown.at(two_copies.STAR)
         chart = shown.screen.query_one("#chart", Chart)
         height = chart.size.height
         await shown.pilot.press("v")
@@ -277,7 +282,7 @@ async def test_keys_of_the_chart(demo_copy: Path) -> None:
         await until(shown.pilot, lambda: shown.title == " bandwidth by node ")
         await shown.pilot.press("b", "h")
         await until(shown.pilot, lambda: shown.screen.query_one("#write-heat").display)
-        await shown.pilot.press("h", "z")
+        await shown.pilot.press("h", "F")
         await until(shown.pilot, lambda: chart.size.height > height and not shown.table.region.height)
         await shown.pilot.press("escape")
         await until(shown.pilot, lambda: chart.size.height == height)
@@ -287,10 +292,53 @@ async def test_keys_of_the_chart(demo_copy: Path) -> None:
 # ---------------------------------------------------------------------------------------------- doing
 
 
+@pytest.mark.parametrize("size", SIZES)
+async def test_slash_filters_the_runs_and_escape_shows_all_again(demo_copy: Path, size: tuple[int, int]) -> None:
+    async with showing(demo_copy, size) as shown:
+        number = len(store.read_runs(demo_copy)[0])
+        all_rows = shown.rows
+        await shown.pilot.press("slash", *"latency")
+        await until(shown.pilot, lambda: len(shown.rows) < len(all_rows))
+        some = shown.table.counts[0]
+        assert all("latency" in cells[1] for cells in shown.rows if cells[0].isdigit())
+        await until(shown.pilot, lambda: f"{some} of {number} runs" in screen_text(shown.app))
+        assert "enter to the runs" in screen_text(shown.app)
+        await shown.pilot.press("enter")
+        await until(shown.pilot, lambda: shown.app.focused is shown.table)
+        assert f"{some} of {number} runs" in screen_text(shown.app), "the filter stays"
+        await shown.pilot.press("escape")
+        await until(shown.pilot, lambda: shown.rows == all_rows)
+        assert not shown.screen.query_one(RunsFilter).display
+        assert "latency" in known(shown.table.chosen).preset, "the cursor stays on its run"
+        await shown.pilot.press("slash", "x", "escape")
+        await until(shown.pilot, lambda: shown.rows == all_rows)
+        assert shown.app.focused is shown.table
+        await shown.pilot.press("escape")
+        await until(shown.pilot, lambda: shown.app.screen is not shown.screen)
+
+
+async def test_the_filter_shows_the_table_again_and_goes_with_it(demo_copy: Path) -> None:
+    async with showing(demo_copy) as shown:
+        shown.screen.toggle_panel("runs")
+        await shown.pilot.press("slash", "7")
+        await until(shown.pilot, lambda: bool(shown.table.region.height))
+        shown.screen.toggle_panel("runs")
+        await until(shown.pilot, lambda: not shown.screen.query_one(RunsFilter).display)
+        assert shown.table.content.filter == ""
+
+
+async def test_the_help_says_what_the_sign_behind_a_figure_is(demo_copy: Path, golden: Golden) -> None:
+    async with showing(demo_copy) as shown:
+        await shown.pilot.press("question_mark")
+        await shown.until_on(Help)
+        golden.same(shown.screen.more_to_say())
+        assert shown.screen.more_to_say()[:40] in screen_text(shown.app)
+
+
 async def test_b_makes_a_baseline_another_one_and_none(demo_copy: Path, golden: Golden) -> None:
     archive.annotate(demo_copy, note="kept", tags=("lab",))
     async with showing(demo_copy) as shown:
-        for number, baseline in ((demo.STAR, demo.STAR), (2, 2), (2, None)):
+        for number, baseline in ((two_copies.STAR, two_copies.STAR), (2, 2), (2, None)):
             await shown.at(number)
             await shown.pilot.press("B")
             await until(shown.pilot, lambda baseline: archive.read_notes(demo_copy).baseline == baseline, baseline)
@@ -314,14 +362,14 @@ async def test_the_baseline_is_there_when_the_session_is_opened_again(demo_copy:
 async def test_c_chooses_the_other_run_and_compares(demo_copy: Path) -> None:
     archive.annotate(demo_copy, baseline=3)
     async with showing(demo_copy) as shown:
-        await shown.at(demo.STAR)
+        await shown.at(two_copies.STAR)
         await shown.pilot.press("c")
         await shown.until_on(RunPicker)
-        await until(shown.pilot, lambda: "demo/3 " in screen_text(shown.app))
-        assert f"demo/{demo.STAR} " not in screen_text(shown.app), "it is no use to compare a run with itself"
+        await until(shown.pilot, lambda: "#3 " in screen_text(shown.app))
+        assert f"#{two_copies.STAR} " not in screen_text(shown.app), "it is no use to compare a run with itself"
         await shown.pilot.press("enter")
         await shown.until_on(CompareScreen)
-        await until(shown.pilot, lambda: f"B demo/{demo.STAR} " in screen_text(shown.app))
+        await until(shown.pilot, lambda: f"B demo/{two_copies.STAR} " in screen_text(shown.app))
         text = screen_text(shown.app)
         assert "A demo/3 " in text
         assert "differs" in text
@@ -336,10 +384,10 @@ async def test_c_chooses_the_other_run_and_compares(demo_copy: Path) -> None:
 async def test_a_run_that_went_away_meanwhile_is_not_compared(demo_copy: Path) -> None:
     archive.annotate(demo_copy, baseline=3)
     async with showing(demo_copy) as shown:
-        await shown.at(demo.STAR)
+        await shown.at(two_copies.STAR)
         await shown.pilot.press("c")
         await shown.until_on(RunPicker)
-        await until(shown.pilot, lambda: "demo/3 " in screen_text(shown.app))
+        await until(shown.pilot, lambda: "#3 " in screen_text(shown.app))
         shutil.rmtree(demo_copy / "003")
         await shown.pilot.press("enter")
         await until(shown.pilot, lambda: bool(shown.said))
@@ -361,12 +409,12 @@ async def test_p_plays_the_run_and_escape_comes_back_to_it(demo_copy: Path) -> N
 
 
 async def test_enter_shows_all_of_a_run(demo_copy: Path) -> None:
-    run = store.read_run(demo_copy, demo.STAR)
+    run = store.read_run(demo_copy, two_copies.STAR)
     async with showing(demo_copy) as shown:
-        await shown.at(demo.STAR)
+        await shown.at(two_copies.STAR)
         await shown.pilot.press("enter")
         await shown.until_on(DetailsScreen)
-        assert f"demo/{demo.STAR}" in screen_text(shown.app)
+        assert f"demo/{two_copies.STAR}" in screen_text(shown.app)
         await until(shown.pilot, lambda: "p99.99" in screen_text(shown.app))
         assert "write clat, from submission to completion, 63,114 completions" in screen_text(shown.app)
         await shown.pilot.press("end")
@@ -381,16 +429,16 @@ async def test_enter_shows_all_of_a_run(demo_copy: Path) -> None:
 
 
 async def test_f_and_l_show_the_run_under_the_cursor(demo_copy: Path) -> None:
-    run = store.read_run(demo_copy, demo.STAR)
+    run = store.read_run(demo_copy, two_copies.STAR)
     write = known(run.summary.write)
     async with showing(demo_copy) as shown:
-        await shown.at(demo.STAR)
+        await shown.at(two_copies.STAR)
         await until(shown.pilot, lambda: all(words in shown.title for words in whole_title(run)))
         await shown.pilot.press("f")
         await shown.until_on(Presenter)
         value = shown.app.screen.query(".value").first(Big)
         await until(shown.pilot, lambda: value._texts == (units.iops(write.iops),))
-        assert text_in(shown.app.screen, "#presented").endswith("whole run")
+        assert " whole run " in text_in(shown.app.screen, "#presented")
         await shown.pilot.press("escape", "l")
         await shown.until_on(LogScreen)
         assert text_in(shown.app.screen, "#log-command") == f"$ {run.nodes[0].command}"
@@ -426,7 +474,7 @@ async def test_a_session_without_runs_says_so(demo_copy: Path, golden: Golden) -
 async def test_torn_notes_are_told_and_the_runs_are_shown(demo_copy: Path) -> None:
     (demo_copy / "notes.json").write_text('{"note": "hal')
     async with showing(demo_copy) as shown:
-        await shown.at(demo.STAR)
+        await shown.at(two_copies.STAR)
         (said,) = shown.said
         assert str(demo_copy / "notes.json") in said
         assert "\n" not in said
@@ -448,18 +496,18 @@ async def test_a_broken_run_is_told_and_the_others_are_there(demo_copy: Path) ->
 
 
 async def test_a_run_without_readable_curves_keeps_its_figures(demo_copy: Path) -> None:
-    run = store.read_run(demo_copy, demo.STAR)
-    (demo_copy / f"{demo.STAR:03}" / "overview.json").write_text("{")
+    run = store.read_run(demo_copy, two_copies.STAR)
+    (demo_copy / f"{two_copies.STAR:03}" / "overview.json").write_text("{")
     async with showing(demo_copy) as shown:
-        await shown.at(demo.STAR)
+        await shown.at(two_copies.STAR)
         await until(shown.pilot, lambda: all(words in shown.title for words in whole_title(run)))
-        assert str(demo_copy / f"{demo.STAR:03}" / "overview.json") in shown.said[0]
+        assert str(demo_copy / f"{two_copies.STAR:03}" / "overview.json") in shown.said[0]
 
 
 async def test_what_can_not_be_played_is_told(demo_copy: Path) -> None:
     (demo_copy / "plans.jsonl").unlink()
     async with showing(demo_copy) as shown:
-        await shown.at(demo.STAR)
+        await shown.at(two_copies.STAR)
         await shown.pilot.press("p")
         await until(shown.pilot, lambda: bool(shown.said))
         (said,) = shown.said
@@ -479,11 +527,11 @@ async def test_a_session_that_has_gone_is_told(demo_copy: Path) -> None:
 
 
 async def test_a_session_that_is_being_written_is_shown_and_noted(demo_copy: Path) -> None:
-    text = (demo_copy / f"{demo.STAR:03}" / "run.json").read_text()
-    (demo_copy / f"{demo.STAR:03}" / "run.json").write_text(text.replace('"outcome": "ok"', '"outcome": null', 1))
+    text = (demo_copy / f"{two_copies.STAR:03}" / "run.json").read_text()
+    (demo_copy / f"{two_copies.STAR:03}" / "run.json").write_text(text.replace('"outcome": "ok"', '"outcome": null', 1))
     with contextlib.closing(known(take_lock(demo_copy))):
         async with showing(demo_copy) as shown:
-            assert [text for run, text in shown.columns("outcome") if run == str(demo.STAR)] == ["running"]
+            assert [text for run, text in shown.columns("outcome") if run == str(two_copies.STAR)] == ["running"]
             await shown.at(2)
             await shown.pilot.press("B")
             await until(shown.pilot, lambda: archive.read_notes(demo_copy).baseline == 2)

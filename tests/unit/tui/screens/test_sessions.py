@@ -16,8 +16,8 @@ from textual.screen import Screen
 from textual.widgets import Button, DataTable, Input, Label, Static
 
 import cephtui.tui
-from cephtui.models import ClusterEnvironment, SessionNotes, Summary
-from cephtui.models.rows import SessionRow
+from cephtui.models import ClusterEnvironment, Mark, SessionNotes, Summary
+from cephtui.models.session_row import SessionRow
 from cephtui.sessions import archive, store
 from cephtui.sessions.listing import list_sessions
 from cephtui.sessions.undo import Undo
@@ -115,7 +115,9 @@ async def showing(root: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator
 def session_of(root: Path, name: str, days: int, outcomes: tuple[str, ...] = ("ok",), **fields: Any) -> Path:
     """A session that was made so many days ago."""
     runs = [run_of(name, number, outcome=outcome, **fields) for number, outcome in enumerate(outcomes, 1)]
-    return write_session(root, runs, name=name, created_at=datetime.now(UTC) - timedelta(days=days))
+    created_at = datetime.now(UTC) - timedelta(days=days)
+    marks = () if "ok" in outcomes else [Mark(at=created_at, text="a new disk")]  # it is not kept else
+    return write_session(root, runs, name=name, created_at=created_at, marks=marks)
 
 
 @pytest.fixture

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from cephtui.models import Stages
 from cephtui.tui.app import SavedApp
 from cephtui.tui.console.how_often import HowOftenScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.why import WhyScreen
-from tests.support.replayed import console, finished, screen_text, until
-from tests.support.runs import WRITE_IOPS
+from cephtui.tui.widgets.stages import latency_bars
+from tests.support.replayed import console, finished, screen_text, text_of, until
+from tests.support.runs import WRITE_IOPS, run, total
 
 FAST = 60.0
 
@@ -30,6 +34,40 @@ async def test_after_runs_it_is_shown_what_they_say_and_enter_measures(tmp_path:
         assert "enter measure" in screen_text(app)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, HowOftenScreen))
+
+
+@pytest.mark.parametrize(("size", "has_bars"), [((80, 24), False), ((120, 36), True), ((200, 50), True)])
+async def test_beside_the_causes_are_the_latencies_that_they_are_of(
+    demo_copy: Path, size: tuple[int, int], has_bars: bool
+) -> None:
+    app = SavedApp(demo_copy.parent, [WhyScreen(demo_copy)])
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "HEALTH_WARN" in screen_text(app))
+        where = app.screen.query_one("#where")
+        assert where.display is has_bars
+        if has_bars:
+            text = text_of(app, where)
+            assert "mean latency, and where it goes" in text
+            assert "#13 4M write with 48 in flight" in text
+            longest = max(text.splitlines(), key=lambda line: line.count("█"))
+            assert longest.count("█") > size[0] // 5
+            assert longest.rstrip().endswith("345 ms")
+        assert ("p99 " in screen_text(app)) is (size == (200, 50)), "with room the histogram of one run stands below"
+
+
+def test_a_bar_has_the_stages_of_its_latency() -> None:
+    split = Stages(
+        ios=9, operations=9, outside_seconds=0.0003, queue_seconds=0.0001, prepare_seconds=0.0001, store_seconds=0.0035
+    )
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": 1, "numjobs": 1}
+    known = run(1, write=total(latency_mean_seconds=0.004), options=options, stages={"write": split})
+    unknown = run(2, write=total(latency_mean_seconds=0.008), options=options)
+    _, plain, _, title, bar, legend, _ = latency_bars([known, unknown], 49, ascii_only=True)
+    assert title.plain == "#1 4k write, one at a time"
+    assert bar.plain.index(" 4.00 ms") == 20, "half as long as the other"
+    assert bar.plain.count("#") == round(20 * 3.5 / 4.0)
+    assert "# slowest copy 88 %" in legend.plain
+    assert plain.plain == "=" * 40 + " 8.00 ms"
 
 
 async def test_of_a_saved_session_nothing_is_measured(demo_copy: Path) -> None:

@@ -34,6 +34,7 @@ from textual.widgets import Button, Checkbox, DataTable, Digits, Footer, Input, 
 from cephtui import paths
 from cephtui.stats import bucket_of
 from cephtui.tui.app import CephtuiApp
+from cephtui.tui.charts.axes import TimeSpan
 from cephtui.tui.charts.chart import Chart, ChartLine, Picture
 from cephtui.tui.charts.heat_map import _ASCII, _SHADES, _TICK, GUTTER, HeatMap
 from cephtui.tui.main import _run
@@ -652,7 +653,7 @@ class Mapped(MinimumSizeApp):
         middles = [bucket_of(round(1e6 * 10 ** ((line + 0.5) / 4))) // 16 for line in range(4)]  # of 1 ms to 10 ms
         full = [{row: pair[line % 2] for line, row in enumerate(middles) if pair[line % 2]} for pair in self.pairs]
         columns = [(float(second), rows) for second, rows in enumerate(full, 1)]
-        self.query_one(HeatMap).show(columns, float(len(columns)))
+        self.query_one(HeatMap).show(columns, TimeSpan(0.0, float(len(columns))))
 
     def cells(self) -> list[tuple[str, Style]]:
         """The characters of the map's lower row, with their styles."""

@@ -19,7 +19,9 @@ from tests.support.runs import run, total
 from tests.unit.tui.widgets.test_run_view import bare
 
 WIDTH = 36
-STALLED = Finding(code="stalled", text="4 s without a completion on any node from 0:15 to 0:19: osd.1 frozen")
+STALLED = Finding(
+    code="stalled", text="all I/O stopped for 4 s (0:15 to 0:19) on every node, at your mark osd.1 frozen"
+)
 TOTAL = total(
     iops=1000.0,
     latency_mean_seconds=0.01,
@@ -91,7 +93,7 @@ async def test_the_column_of_a_run_that_is_over_is_full(size: tuple[int, int], h
         await pilot.pause()
         side = text_of(app, view.query_one("#side"))
         assert ("p99.9" in side) is has_bars
-        assert "4 s without a completion" in " ".join(side.split())
+        assert "all I/O stopped for 4 s" in " ".join(side.split())
         view.show(Shown(History(), {"write": Interval(1, 4096, 1.0, 4096.0, 0.1, 0.2)}, (), 60.0))
         await pilot.pause()
         assert "p99.9" not in text_of(app, view.query_one("#side"))

@@ -28,6 +28,7 @@ from cephtui.sessions.jsonlines import parse_sample
 from cephtui.targets import parse_target
 from cephtui.tui import app as app_module
 from cephtui.tui.app import CephtuiApp
+from cephtui.tui.charts.axes import TimeSpan
 from cephtui.tui.charts.chart import Chart, Period
 from cephtui.tui.charts.heat_map import HeatMap
 from cephtui.tui.console.app import ConsoleApp
@@ -38,7 +39,15 @@ from cephtui.tui.screens.run import RunScreen
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.live_view import DRAWS_PER_SECOND, LiveView
 from cephtui.tui.widgets.run_view import RunView
-from cephtui.tui.widgets.shown import NodeNow, Shown, picture, shown_of_live, shown_of_run, window_seconds
+from cephtui.tui.widgets.shown import (
+    NodeNow,
+    Shown,
+    first_event,
+    picture,
+    shown_of_live,
+    shown_of_run,
+    window_seconds,
+)
 from tests.support.fakes import FakeNode
 from tests.support.golden import Golden
 from tests.support.known import known
@@ -112,6 +121,38 @@ def has_heat(app: ConsoleApp, direction: str = "write") -> bool:
 )  # fmt: skip
 def test_the_axis_of_a_long_run_grows_with_it(reached: float, expected: float, window: float) -> None:
     assert window_seconds(reached, expected) == window
+
+
+def lasting(seconds: float, *, whole: bool = False) -> Shown:
+    """A run of which so many seconds are measured."""
+    history = History()
+    history.reached = seconds
+    return Shown(history, {}, (), seconds, whole=whole)
+
+
+def test_only_what_is_shorter_than_the_run_is_a_part_of_it() -> None:
+    assert [lasting(seconds).zooms for seconds in (15.0, 40.0, 60.5)] == [(None,), (None, 15.0), (None, 60.0, 15.0)]
+    assert lasting(40.0).part(60.0) is None, "all of it is seen"
+    assert lasting(40.0).part(None) is None
+
+
+@pytest.mark.parametrize(
+    ("whole", "around", "begin"),
+    [(False, None, 240.0), (False, 100.0, 240.0), (True, None, 240.0), (True, 100.0, 70.0), (True, 5.0, 0.0),
+     (True, 290.0, 240.0)],
+)  # fmt: skip
+def test_a_part_is_the_newest_or_around_a_moment_of_a_run_that_is_over(
+    whole: bool, around: float | None, begin: float
+) -> None:
+    assert lasting(300.0, whole=whole).part(60.0, around) == TimeSpan(begin, begin + 60, 300.0)
+
+
+def test_a_saved_run_is_seen_around_its_first_stall_else_its_first_mark() -> None:
+    run = lasting(100.0, whole=True)
+    marks, stall = ((70.0, "later"), (40.0, "frozen")), Period(50.0, 55.0, "no I/O", True)
+    assert first_event(run) is None
+    assert first_event(replace(run, marks=marks)) == 40.0
+    assert first_event(replace(run, marks=marks, spans=(stall,))) == 50.0
 
 
 # ------------------------------------------------------------------ without a console around it
@@ -373,7 +414,7 @@ async def test_escape_leaves_the_whole_screen_and_not_the_run(tmp_path: Path) ->
             await pilot.resize_terminal(*size)
             await pilot.pause()
             before = chart(app).size.height
-            await pilot.press("z")
+            await pilot.press("F")
             await until(pilot, lambda before: chart(app).size.height > before, before)
             assert not any(console_screen(app).query_one(each).display for each in hidden)
             text = screen_text(app)
@@ -386,9 +427,9 @@ async def test_escape_leaves_the_whole_screen_and_not_the_run(tmp_path: Path) ->
             await until(pilot, lambda before: chart(app).size.height == before, before)
             assert all(console_screen(app).query_one(each).display for each in hidden)
             assert app.busy
-            await pilot.press("z")
+            await pilot.press("F")
             await until(pilot, lambda before: chart(app).size.height > before, before)
-            await pilot.press("z")
+            await pilot.press("F")
             await until(pilot, lambda before: chart(app).size.height == before, before)
             await pilot.press("v", "v")  # the figure of before
         let_go(app, hosts)

@@ -18,6 +18,7 @@ from textual.pilot import Pilot
 from cephtui import units
 from cephtui.models import Finding, Interval, Mark, OptionValue, Run, Summary
 from cephtui.presets import options_by_preset
+from cephtui.reports.styles import STYLES, Style
 from cephtui.tui.app import CephtuiApp
 from cephtui.tui.widgets.fitted import cells_across, fitted_widths
 from cephtui.tui.widgets.run_rows import LiveFigures, RunRow, TableContent
@@ -70,7 +71,7 @@ def test_a_run_as_its_preset_has_it_differs_in_nothing() -> None:
     [
         ("rbd:bench", {"iodepth": 1, "numjobs": 15, "size": "128M"}, "qd1 j15 size=128M"),
         ("rbd:bench", {"bs": "64k", "rw": "randread", "runtime": 30.0}, "rw=randread bs=64k 30s"),
-        ("file:/mnt/x", {"ioengine": "io_uring", "direct": False}, "ioengine=io_uring direct=false"),
+        ("file:/mnt/x", {"ioengine": "io_uring", "direct": False}, "ioengine=io_uring direct=no"),
         ("rbd:bench/image", {"iodepth": 512, "numjobs": 1}, ""),
         ("nonsense", {"iodepth": 1}, ""),
     ],
@@ -143,19 +144,96 @@ def test_repeats_with_the_baseline_name_it() -> None:
     assert texts(content(*repeats(100, 101), baseline=1).rows(), "differs") == [("baseline 20s",)]
 
 
-def test_a_run_that_did_not_end_well_is_counted_out_and_grey() -> None:
+def test_limited_figures_have_a_sign_and_those_of_a_run_that_did_not_end_well() -> None:
     finding = Finding(code="in-flight", text="IOPS and bandwidth disagree")
     first, second, third = repeats(100, 900, 300)
     second = second.model_copy(update={"outcome": "stopped"})
     third = third.model_copy(update={"findings": (finding,)})
     result, *others = opened(first, second, third)
-    assert texts([result], "iops", "outcome") == [("173", "n=2 of 3 !")]
+    assert texts([result], "iops", "outcome") == [("173!", "n=2 of 3 !")]
     assert result.run == third
-    grey = [{name for name, style in row.styles.items() if style == "dim"} for row in (result, *others)]
-    in_flight = {"iops"}
+    signed = [{name for name, text in row.texts.items() if text.endswith("!")} for row in (result, *others)]
     every = {"iops", "bandwidth_bytes", "latency_mean_seconds", "latency_p99_seconds"}
-    assert grey[0] == {f"{name}{column}" for name in in_flight for column in ("", " margin", " spread")}
-    assert grey[1:] == [in_flight, every, set()]
+    assert signed == [{"iops", "outcome"}, {"iops"}, every, set()]
+    assert (result.styles["iops"], others[0].styles["iops"]) == (STYLES["open"], STYLES["limited"])
+    assert not any("dim" in style for row in (result, *others) for style in row.styles.values())
+
+
+@pytest.mark.parametrize(
+    ("codes", "outcome", "word", "style"),
+    [
+        ((), "ok", "ok", "ok"),
+        (("recovery",), "ok", "questionable", "limited"),
+        (("page-cache",), "ok", "not counted", "limited"),
+        ((), "stopped", "stopped", "limited"),
+        (("recovery",), "failed", "failed", "bad"),
+    ],
+)
+def test_the_outcome_has_the_colour_of_what_its_word_means(
+    codes: Sequence[str], outcome: str, word: str, style: Style
+) -> None:
+    findings = tuple(Finding(code=code, text="x") for code in codes)
+    (row,) = content(run(1, findings=findings, outcome=outcome)).rows()
+    assert (row.texts["outcome"], row.styles["outcome"]) == (word, STYLES[style])
+
+
+def test_only_another_day_has_its_date() -> None:
+    day = BEGUN.astimezone()
+    found = {
+        today: [row.texts["started"] for row in replace(content(run(1)), today=today).rows()]
+        for today in (day.date(), day.date() + timedelta(days=1), day.date().replace(year=2027), None)
+    }
+    time = f"{at(1).astimezone():%H:%M}"
+    assert [*found.values()] == [[time], [f"11-21 {time}"], [f"2026-11-21 {time}"], [f"11-21 {time}"]]
+    assert content(run(1, is_dated=False)).rows()[0].texts["started"] == "-"
+
+
+def test_repeats_have_the_time_of_the_first() -> None:
+    (row,) = replace(content(*repeats(100, 101, begun=5)), today=BEGUN.astimezone().date()).rows()
+    assert row.texts["started"] == f"{at(5).astimezone():%H:%M}"
+
+
+FILTERED = [
+    run(1, preset="read-iops"),
+    run(2, target="rbd:bench/vm-3-disk", outcome="failed"),
+    run(3, findings=(Finding(code="recovery", text="x"),)),
+    *(run(n, batch="b", preset="latency") for n in (4, 5)),
+    *(run(n, batch="sweep", preset="depths", options=changed(iodepth=n)) for n in (16, 32)),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("", ["32", "16", "4-5", "3", "2", "1"]),
+        ("read-iops", ["1"]),
+        ("FAILED", ["2"]),
+        ("questionable", ["3"]),
+        ("3", ["3", "2"]),
+        ("#3", ["3"]),
+        ("5", ["4-5"]),
+        ("latency ok", ["4-5"]),
+        ("latency failed", []),
+        ("qd16", ["16"]),
+        ("vm-3 failed", ["2"]),
+    ],
+)
+def test_the_filter_finds_what_is_seen_of_a_run(text: str, numbers: list[str]) -> None:
+    rows = replace(content(*FILTERED), filter=text).rows()
+    assert [row.texts["#"] for row in rows if row.run] == numbers
+    headings = [row for row in rows if row.across]
+    assert len(headings) == bool({"16", "32"} & {*numbers}), "with a run below it"
+
+
+def test_the_filter_finds_marks() -> None:
+    found = replace(content(run(1), marks=[Mark(at=at(2), text="cache off")]), filter="Cache").rows()
+    assert [known(row.across).plain.endswith("cache off") for row in found] == [True]
+
+
+def test_of_repeats_the_filter_finds_those_that_have_the_words() -> None:
+    first, second = repeats(100, 101)
+    found = opened(first, second.model_copy(update={"outcome": "failed"}), filter="failed")
+    assert [row.texts["#"] for row in found] == ["1-2", "2"]
 
 
 def test_a_sweep_has_its_values_above_it_and_one_of_directions_has_none() -> None:
@@ -196,10 +274,10 @@ def test_marks_made_in_a_batch_stand_below_its_result() -> None:
     ("now", "outcome", "iops"),
     [
         (None, "running", "-"),
-        (LiveFigures(2, {}, 0.5, "run"), "running", "-"),
-        (LiveFigures(1, {}, 0.129, "prepare"), "prefill 12 %", "-"),
-        (LiveFigures(1, {"write": Interval(1, 1, 16500.0, 1.0)}, 0.549, "run"), "running 54 %", "16.5k"),
-        (LiveFigures(1, {"write": None}, None, "ramp"), "ramp-up", "-"),
+        (LiveFigures(2, {}, "run"), "running", "-"),
+        (LiveFigures(1, {}, "prepare"), "prefill", "-"),
+        (LiveFigures(1, {"write": Interval(1, 1, 16500.0, 1.0)}, "run"), "running", "16.5k"),
+        (LiveFigures(1, {"write": None}, "ramp"), "ramp-up", "-"),
     ],
 )
 def test_a_run_in_progress_has_the_figures_of_its_last_second(now: LiveFigures | None, outcome: str, iops: str) -> None:
@@ -282,13 +360,13 @@ def last_second(iops: float) -> dict[str, Interval]:
 
 async def test_the_row_of_a_run_in_progress_is_updated_in_its_place() -> None:
     async with table_of(run(1), run(2, **RUNNING)) as (table, pilot):
-        table.show_live(run(2, **RUNNING), last_second(9800.0), 0.1)
+        table.show_live(run(2, **RUNNING), last_second(9800.0))
         await pilot.pause()
         built = table.ordered_rows
-        for iops, fraction in ((16500.0, 0.54), (100.0, 0.999)):
-            table.show_live(run(2, **RUNNING), last_second(iops), fraction)
+        for iops in (16500.0, 100.0):
+            table.show_live(run(2, **RUNNING), last_second(iops))
             await pilot.pause()
-            shown = [units.iops(iops), units.latency(0.001), units.latency(0.002), f"running {int(100 * fraction)} %"]
+            shown = [units.iops(iops), units.latency(0.001), units.latency(0.002), "running"]
             assert columns(table, "IOPS", "clat mean", "clat p99", "outcome")[0] == shown
             assert all(word in text_of(pilot.app, table) for word in shown)
         assert [row is before for row, before in zip(table.ordered_rows, built, strict=True)] == [True, True]
@@ -296,29 +374,29 @@ async def test_the_row_of_a_run_in_progress_is_updated_in_its_place() -> None:
 
 async def test_nothing_is_drawn_where_no_text_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     async with table_of(run(1, **RUNNING)) as (table, _):
-        table.show_live(run(1, **RUNNING), last_second(9800.0), 0.1)
+        table.show_live(run(1, **RUNNING), last_second(9800.0))
         updates: list[object] = []
         monkeypatch.setattr(table, "update_cell_at", lambda *args: updates.append(args))
-        table.show_live(run(1, **RUNNING), last_second(9800.4), 0.104)
+        table.show_live(run(1, **RUNNING), last_second(9800.4))
         assert updates == []
-        table.show_live(run(1, **RUNNING), last_second(9800.4), 0.11)
-        assert len(updates) == 1
+        table.show_live(run(1, **RUNNING), last_second(9700.0))
+        assert updates
 
 
 async def test_a_direction_that_rests_for_a_second_keeps_its_row() -> None:
     both = {**last_second(100.0), "read": last_second(50.0)["write"]}
     async with table_of(run(1, **RUNNING)) as (table, _):
         for flows in (both, last_second(90.0)):
-            table.show_live(run(1, **RUNNING), flows, 0.5)
+            table.show_live(run(1, **RUNNING), flows)
             assert {row[0] for row in columns(table, "")} == {"read", "write"}
         assert ["read", "-"] in columns(table, "", "IOPS")
 
 
 async def test_a_run_that_has_ended_shows_its_own_figures() -> None:
     async with table_of(run(1, **RUNNING)) as (table, _):
-        table.show_live(run(1, **RUNNING), last_second(1.0), 0.9)
+        table.show_live(run(1, **RUNNING), last_second(1.0))
         table.put(run(1))
-        table.show_live(run(1, **RUNNING), last_second(1.0), 0.99)
+        table.show_live(run(1, **RUNNING), last_second(1.0))
         assert columns(table, "outcome", "IOPS") == [["ok", units.iops(known(run(1).summary.write).iops)]]
 
 
@@ -328,7 +406,7 @@ async def test_the_cursor_follows_the_newest_run_and_stays_on_any_other() -> Non
         table.put(run(3, **RUNNING))
         table.put_mark(Mark(at=at(3.5), run=3, text="x"))
         assert known(table.chosen).run == 3
-        table.show_live(run(3, **RUNNING), last_second(1.0), 0.9)
+        table.show_live(run(3, **RUNNING), last_second(1.0))
         assert known(table.chosen).run == 3
         pilot.app.set_focus(table)
         await pilot.press("down")
@@ -394,6 +472,33 @@ async def test_the_selection_is_kept_when_a_repeat_begins_and_when_the_last_has_
         assert (table.cursor_row, known(table.chosen).run) == (0, 4)
 
 
+async def test_what_the_filter_shows_is_counted_and_the_cursor_stays_on_its_run() -> None:
+    async with table_of(*FILTERED) as (table, pilot):
+        pilot.app.set_focus(table)
+        assert table.counts == (7, 7)
+        await pilot.press("down", "down", "down")
+        assert known(table.chosen).run == 3
+        table.put_filter("bench")
+        assert (table.counts, known(table.chosen).run) == ((7, 7), 3)
+        table.put_filter("questionable")
+        assert (table.counts, known(table.chosen).run) == ((1, 7), 3)
+        table.put(run(33))
+        assert (table.counts, known(table.chosen).run) == ((1, 8), 3)
+        table.put_filter("nothing has it")
+        assert (table.counts, table.chosen) == ((0, 8), None)
+        table.put_filter("")
+        assert table.counts == (8, 8)
+
+
+async def test_a_sign_stands_behind_figures_that_stay_below_each_other() -> None:
+    limited = run(2, findings=(Finding(code="recovery", text="x"),))
+    async with table_of(run(1), limited) as (table, pilot):
+        iops = units.iops(known(limited.summary.write).iops)
+        below, above = (line.index(iops) for line in text_of(pilot.app, table).splitlines()[2:0:-1])
+        assert above == below
+        assert f"{iops}! " in text_of(pilot.app, table)
+
+
 async def test_a_live_run_of_repeats_that_the_user_has_closed_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = repeats(100, 101)
     async with table_of(first, second.model_copy(update=RUNNING)) as (table, pilot):
@@ -401,7 +506,7 @@ async def test_a_live_run_of_repeats_that_the_user_has_closed_draws_nothing(monk
         await pilot.press("left")
         assert seen(table) == ["1-2"]
         monkeypatch.setattr(table, "rebuild", lambda: pytest.fail("nothing of it is shown"))
-        table.show_live(second.model_copy(update=RUNNING), last_second(1.0), 0.5)
+        table.show_live(second.model_copy(update=RUNNING), last_second(1.0))
 
 
 async def test_the_cursor_stays_on_its_direction() -> None:
@@ -462,9 +567,8 @@ async def test_a_long_mark_has_the_whole_width() -> None:
 async def test_the_console_shows_the_last_second_in_the_table(tmp_path: Path, size: tuple[int, int]) -> None:
     async with in_a_run(tmp_path, size=size) as (app, pilot, _):
         table = console_screen(app).query_one(RunsTable)
-        await until(pilot, lambda: columns(table, "outcome") != [["running"]] and "-" not in columns(table, "IOPS")[0])
+        await until(pilot, lambda: "-" not in columns(table, "IOPS")[0])
         ((iops, outcome),) = columns(table, "IOPS", "outcome")
-        assert outcome.startswith("running ")
-        assert outcome.endswith(" %")
+        assert outcome == "running", "how far it is stands once, below the charts"
         assert iops in text_of(app, table)
         assert rows(app)[0][0] == "1"
