@@ -126,7 +126,7 @@ def console(session: Path, profile: Profile, runner: Recorded | None = None) -> 
     runner = runner or Recorded(session, AT_SECONDS)
     star = runner.run
     runs = [run for run in store.read_runs(session)[0] if run.run < star.run]
-    marks = tuple(mark for mark in store.read_marks(session) if mark.run is None)
+    marks = tuple(mark for mark in store.read_marks(session) if mark.run is None and mark.at < star.started_at)
     nodes = tuple(Node(name=node.node, host=node.node) for node in star.nodes)
     start = Start(nodes, parse_target(star.target, owner_id="0a1b2c3d"), earlier=tuple(runs), marks=marks)
     catalogue = find_presets(packaged_presets_dir(), session / "none")
@@ -220,6 +220,16 @@ def other_session(session: Path) -> Path:
     folder = session.parent.parent / "tools"
     demo.extract(TOOLS, folder)
     return folder / "tools"
+
+
+async def draw_finished(session: Path, name: str, theme: str) -> None:
+    """The console when the recorded run is over."""
+    runner = Recorded(session, FIRST_SECOND)
+    async with playing(runner, FULL, SIZE, theme) as (app, pilot):
+        runner.seconds = math.ceil(runner.lasted_seconds)
+        console_screen(app).query_one(LiveView).catch_up()
+        await settled(pilot, "whole run")
+        save(app, name)
 
 
 async def draw_animation(session: Path, name: str, theme: str) -> None:
@@ -373,6 +383,7 @@ async def main(wanted: list[str]) -> None:
         "console-80x24": partial(draw_console, theme=dark, size=SMALL),
         "ascii": partial(draw_console, theme="", profile=SAFE),
         "details-dark": partial(draw_details, theme=dark),
+        "finished-dark": partial(draw_finished, theme=dark),
         "why-dark": partial(draw_why, theme=dark),
         "osds-dark": partial(draw_osds, theme=dark),
         "links-dark": partial(draw_links, theme=dark),

@@ -144,17 +144,25 @@ def _another(lab: Lab) -> Iterator[str]:
 
 
 @contextmanager
-def _other_mtu(lab: Lab, machine: str = "lab2") -> Iterator[None]:
-    shown = partial(lab.on, machine, "cat", "/sys/class/net/eth0/mtu")
-    set_to = partial(lab.on, machine, "ip", "link", "set", "dev", "eth0", "mtu")
-    usual = shown().stdout.strip()
-    set_to("1300")
-    try:
-        if shown().stdout.strip() != "1300":
-            raise NotProvoked(f"{machine} shows the interfaces of this machine in /sys")
+def _own_sysfs(lab: Lab) -> Iterator[None]:
+    """Hosts that show their own interfaces in /sys, and not those of this machine."""
+    with ExitStack() as stack:
+        for node in lab.nodes:
+            lab.on(node, "mount", "-t", "sysfs", "sysfs", "/sys").check_returncode()
+            stack.callback(lab.on, node, "umount", "/sys")
         yield
-    finally:
-        set_to(usual)
+
+
+@contextmanager
+def _other_mtu(lab: Lab, machine: str = "lab2") -> Iterator[None]:
+    set_to = partial(lab.on, machine, "ip", "link", "set", "dev", "eth0", "mtu")
+    with _own_sysfs(lab):
+        usual = lab.on(machine, "cat", "/sys/class/net/eth0/mtu").stdout.strip()
+        set_to("1300")
+        try:
+            yield
+        finally:
+            set_to(usual)
 
 
 @contextmanager

@@ -32,6 +32,7 @@ from cephtui.reports.views.charts import ends_of, interval_chart
 from cephtui.reports.words.stages import moved_line
 from cephtui.reports.words.text import metric_of
 from cephtui.reports.words.verdict import (
+    INFORMATION,
     answer_text,
     brief_word,
     figures_text,
@@ -132,7 +133,7 @@ def interval_of_verdict(verdict: Verdict) -> ConfidenceInterval:
 
 def evidence_blocks(judgement: Judgement, sides: tuple[str, str]) -> Iterator[Block]:
     """What stands behind the answer: the figures, what was noted and differs, and findings."""
-    rows = [(*figure_cells(verdict), brief_word(verdict)) for verdict in judgement.verdicts]
+    rows = [(*figure_cells(v), brief_word(v) if v.decides else INFORMATION) for v in judgement.verdicts]
     strong = frozenset(at for at, verdict in enumerate(judgement.verdicts) if verdict.decides)
     heads = columns(("figure", *sides, "change", "interval", "runs", "verdict"), "lrrrrrl")
     yield Table(

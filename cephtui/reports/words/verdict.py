@@ -30,6 +30,8 @@ _LEAST_SHOWN = 0.0005
 _COUNTED_MOST, _HUNDREDS_MOST = 100, 1000
 """Numbers of runs that are named, and that are hundreds: who has to make so many asks no further."""
 ANSWERS: dict[Answer, str] = {"met": "met", "not met": "not met", "undecided": "inconclusive"}
+INFORMATION = "for information"
+"""What a figure is shown for that decides nothing."""
 
 
 def answer_text(judgement: Judgement, *, code: bool) -> str:
@@ -273,7 +275,7 @@ def for_information(verdicts: Iterable[Verdict]) -> list[str]:
             ends = f" ({interval_of(verdict)})" if verdict.interval else ""
             title = metric_of(verdict.figure, verdict.tool, verdict.direction).full_title
             figures.append(f"{verdict.direction} {title} {_signed(verdict.ratio)} %{ends}")
-    return [f"for information: {', '.join(figures)}"] if figures else []
+    return [f"{INFORMATION}: {', '.join(figures)}"] if figures else []
 
 
 def left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:

@@ -209,16 +209,10 @@ class ClusterPanel(SidePanel):
     """The newest answer of the cluster."""
 
     def show(self, shown: Shown) -> None:
-        latency = "op" if _op_latencies(shown) else "commit"
-        by = f"cluster, OSDs by {latency} latency"
+        by = f"cluster, OSDs by {'op' if _op_latencies(shown) else 'commit'} latency"
         if shown.run:
-            by = (
-                "cluster; OSDs by latency; findings"
-                if shown.run.osds
-                else "cluster; findings"
-                if shown.run.cluster
-                else "findings"
-            )
+            named = {"cluster": shown.run.cluster, "OSDs": shown.run.osds, "findings": True}
+            by = ", ".join(name for name, is_there in named.items() if is_there)
         self.border_title = f" {by} "
         super().show(shown)
 

@@ -49,7 +49,7 @@ from cephtui.reports.words.text import (
     tools_of,
     written,
 )
-from cephtui.reports.words.verdict import word_text
+from cephtui.reports.words.verdict import INFORMATION, word_text
 
 _WHOLE_MOST = 3
 """Changes of which the figures are shown too that decide nothing."""
@@ -66,7 +66,7 @@ def figures_table(material: Material, judgement: Judgement) -> tuple[Block, ...]
     for label, verdict in zip(labels, shown, strict=True):
         figure, *cells = figure_cells(verdict)
         title = f"{label} {figure}" if len({*labels}) > 1 else figure
-        word = word_text(verdict) if verdict.decides else "for information"
+        word = word_text(verdict) if verdict.decides else INFORMATION
         rows.append((title, *cells, _quality(material, verdict, runs), word))
     strong = frozenset(at for at, verdict in enumerate(shown) if verdict.decides and verdict.met is not None)
     confidence = f"{100 * judgement.verdicts[0].confidence:g} % interval" if judgement.verdicts else "interval"
