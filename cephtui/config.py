@@ -145,7 +145,9 @@ class Config:
         chosen: dict[str, Node] = {}
         for node in (node for name in names for node in self._nodes_named(name)):
             if chosen.setdefault(node.name, node) != node:
-                raise ConfigError(f"node {node.name!r} has two different settings: name them in the config file")
+                raise ConfigError(
+                    f"node {node.name!r} is given twice with different settings: use two names in the config file"
+                )
         return tuple(chosen.values())
 
     def _nodes_named(self, name: str) -> Iterator[Node]:
@@ -155,7 +157,8 @@ class Config:
             for member in self.groups[name]:
                 yield from self._nodes_named(member)
         elif name == LOCAL:
-            yield Node(name=LOCAL, programs=self.programs)
+            # known to be valid: the console's first frame does not wait for the schema of nodes
+            yield Node.model_construct(name=LOCAL, programs=self.programs)
         elif name in self.neighbours:
             yield self.neighbours[name]
         else:
@@ -232,7 +235,7 @@ def _config_of(path: Path, file: ConfigFile, ssh_config: str | None) -> Config:
             raise ConfigError(f"{path}: nodes.{name}: {error}") from None
     for group, members in file.groups.items():
         if group in nodes:
-            raise ConfigError(f"{path}: groups.{group}: there is a node of this name")
+            raise ConfigError(f"{path}: groups.{group}: a node has the same name")
         unknown = [member for member in members if member not in nodes]
         if unknown or not members:
             raise ConfigError(
@@ -250,7 +253,7 @@ def _endpoints(path: Path, file: ConfigFile) -> dict[str, S3Section]:
         if not section.is_whole:
             raise ConfigError(f"{location}: expected a profile, or access_key_file and secret_key_file")
         if section.has_secrets and stat.S_IMODE(path.stat().st_mode) & 0o077:
-            raise ConfigError(f"{location}: it has a key, and others can read this file: chmod 600 {path}")
+            raise ConfigError(f"{location}: it contains a key, but others can read this file: chmod 600 {path}")
         try:
             endpoint = endpoint_of(section.endpoint)
         except ValueError as error:

@@ -49,7 +49,7 @@ def _read_line(path: Path) -> str:
     """The only line of a file, which nobody but the user can read."""
     try:
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
-            raise VaultError(f"{path}: others can read it: chmod 600 {path}")
+            raise VaultError(f"{path} is readable by others: chmod 600 {path}")
         return path.read_text("utf-8").strip()
     except OSError as error:
         raise VaultError(f"{path}: {error.strerror}") from None
@@ -61,7 +61,7 @@ def _check_pair(keys: Iterable[str], source: object) -> Keys:
     pair = tuple(keys)
     for name, key in zip(NAMES, pair, strict=True):
         if not _KEY.fullmatch(key):
-            raise VaultError(f"{source}: expected as {name} up to 128 characters without blanks")
+            raise VaultError(f"{source}: expected up to 128 characters without blanks as {name}")
     return pair
 
 

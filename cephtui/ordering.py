@@ -87,7 +87,7 @@ def _why_not(step: SuiteStep, target: Target) -> str:
     if problem := target.check_tool(step.preset.tool):
         return problem
     if step.own_data and not target.is_managed:
-        return f"{target.spec} is none that cephtui makes and removes"
+        return f"{target.spec} is not one that cephtui creates and removes"
     return f"it is for other targets: add --target {' or '.join(f'{scheme}:...' for scheme in step.schemes)}"
 
 
@@ -96,7 +96,7 @@ def _check_used(placed: Sequence[Placed], groups: Groups) -> None:
     for target in (target for group in groups for target in group if target.spec not in used):
         specs = [placed_step.targets[0].spec for placed_step in placed if usable_targets(placed_step.step, [target])]
         before = specs[0] if specs else placed[0].targets[0].spec
-        raise OptionError("target", f"nothing is run on {target.spec}: for a run on both, write {before},{target.spec}")
+        raise OptionError("target", f"no step runs on {target.spec}: for a run on both, write {before},{target.spec}")
 
 
 def once(steps: Sequence[SuiteStep]) -> list[SuiteStep]:

@@ -6,35 +6,33 @@ import secrets
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
-from cephtui import units
+from cephtui import models, units
 from cephtui.ceph import access
 from cephtui.frozen import dataclass
-from cephtui.models import (
-    CompanionStep,
-    Node,
-    NodeStep,
-    OptionValue,
-    OsdPlace,
-    Part,
-    Place,
-    Plan,
-    PoolActivity,
-    Promise,
-    RadosPlace,
-    RbdPlace,
-    S3Place,
-    Step,
-    Write,
-)
-from cephtui.models.plan import AS_USUAL, Manner
+from cephtui.models.manner import AS_USUAL, Manner
 from cephtui.nodes.shell import with_ceph
 from cephtui.presets import Choice, Preset, Usual, choice_text, combinations, usual_options
 from cephtui.printable import printable
 from cephtui.targets.base import DataLayout, Target, TargetError
 from cephtui.tools.base import OptionError, Workload
 from cephtui.tools.tool import Tool
+
+if TYPE_CHECKING:
+    from cephtui.models import (
+        CompanionStep,
+        Node,
+        NodeStep,
+        OptionValue,
+        Part,
+        Place,
+        Plan,
+        PoolActivity,
+        Promise,
+        Step,
+        Write,
+    )
 
 PREFILL_BYTES_PER_SECOND = 200e6
 """Assumed for the estimate of a prefill; the real rate is known only once it was measured."""
@@ -163,7 +161,7 @@ def make_plan(request: Request, new_batch: Callable[[], str], prefilled: Prefill
         step = _step(number, draft, request, needs, filled if prefills else None)
         filled.update({(node.node, part.spec): part.bytes for node in step.nodes for part in node.fill})
         steps.append(step)
-    return Plan(
+    return models.Plan(
         steps=tuple(steps),
         hosts=hosts,
         ceph_node=request.ceph_node,
@@ -182,6 +180,14 @@ def make_plan(request: Request, new_batch: Callable[[], str], prefilled: Prefill
 def _asking(request: Request) -> Node:
     """The node that asks the cluster, if it measures; else the first."""
     return next((node for node in request.nodes if node.name == request.ceph_node), request.nodes[0])
+
+
+def alike_steps(plans: Iterable[Plan]) -> list[list[Step]]:
+    """The steps of plans with their repeats: those of one batch with the same options, in the order of the first."""
+    repeats: dict[tuple[object, ...], list[Step]] = {}
+    for step in (step for plan in plans for step in plan.steps):
+        repeats.setdefault((step.batch, *step.options.items()), []).append(step)
+    return list(repeats.values())
 
 
 def new_bytes(steps: Sequence[Step]) -> int:
@@ -221,7 +227,7 @@ def ordered(points: Sequence[Sequence[T]], repeats: int, order: Order | None) ->
         return [(number, point) for same in points for number in numbers for point in same]
     all_points = [point for same in points for point in same]
     if len(all_points) < 2:
-        raise OptionError("order", f"{order} takes two presets, two values of an option, or two targets")
+        raise OptionError("order", f"{order} needs two presets, two values of an option, or two targets")
     turns = [(number, all_points[::-1] if order == "abba" and number % 2 == 0 else all_points) for number in numbers]
     return [(number, point) for number, turn in turns for point in turn]
 
@@ -248,7 +254,7 @@ def _draft(
 def _check_needs(tool: Tool, target: Target) -> None:
     """Raises OptionError for a tool that wants what the target does not have."""
     if lacking := [name for name in tool.secrets if name not in target.secrets]:
-        raise OptionError("tool", f"{tool.title} needs the {', '.join(lacking)} of {target.spec}: it has none")
+        raise OptionError("tool", f"{tool.title} needs the {', '.join(lacking)} of {target.spec}, which has none")
 
 
 def _needs(drafts: list[_Draft]) -> dict[tuple[str, str], int]:
@@ -267,7 +273,7 @@ def _step(number: int, draft: _Draft, request: Request, needs: Prefilled, filled
     ramp, run = workload.times()
     nodes = tuple(_node_step(draft, request, node, needs, filled) for node in request.nodes)
     fill_bytes = max(sum(part.bytes for part in node.fill) for node in nodes)
-    return Step(
+    return models.Step(
         preset=draft.preset.name,
         tool=draft.preset.tool.name,
         batch=draft.layout.batch,
@@ -313,7 +319,7 @@ def _node_step(draft: _Draft, request: Request, node: Node, needs: Prefilled, fi
     fill: tuple[Part, ...] = ()
     if filled is not None:
         unfilled = [part.spec for part in parts if filled.get((node.name, part.spec), 0) < part.bytes]
-        fill = tuple(Part(spec=spec, bytes=needs[node.name, spec]) for spec in unfilled)
+        fill = tuple(models.Part(spec=spec, bytes=needs[node.name, spec]) for spec in unfilled)
     prefix = node.ceph_prefix if draft.preset.tool.ships_with_ceph else node.prefix
     version = request.versions.get(node.name, {}).get(draft.preset.tool.name, "")
     workload = draft.workload.for_version(version)
@@ -322,12 +328,12 @@ def _node_step(draft: _Draft, request: Request, node: Node, needs: Prefilled, fi
     if not draft.preset.tool.measures_network:
         argv, command = with_ceph(node, argv), with_ceph(node, command)
     prepare = prefill_command(draft.workload, node, place, fill) if fill else None
-    fetches = isinstance(place, RbdPlace) and not draft.preset.tool.ships_with_ceph and access.is_elsewhere(node)
+    fetches = isinstance(place, models.RbdPlace) and not draft.preset.tool.ships_with_ceph and access.is_elsewhere(node)
     writes = _writes(draft, place, fill, parts)
     if fetches:
         what = f"ceph.conf and the key of client.{access.ceph_user(node)}, for the time of the run"
-        writes = (Write(what=f"{what}, fetched through ceph_prefix unless they are in /etc/ceph"), *writes)
-    return NodeStep(
+        writes = (models.Write(what=f"{what}, fetched through ceph_prefix unless they are in /etc/ceph"), *writes)
+    return models.NodeStep(
         node=node.name,
         prefix=prefix,
         argv=argv,
@@ -348,13 +354,13 @@ def _companions(draft: _Draft, request: Request, place: Place) -> tuple[Companio
     steps = []
     for companion in draft.workload.companions(request.nodes, place):
         if companion.node not in hosts:
-            raise OptionError("target", f"{request.target.spec} names no node that is known here")
+            raise OptionError("target", f"{request.target.spec} names an unknown node")
         node = hosts[companion.node]
         prefix = node.ceph_prefix if companion.ships_with_ceph else node.prefix
         argv = with_ceph(node, companion.argv) if companion.ships_with_ceph else companion.argv
         command = _quoted((*prefix, *argv))
         steps.append(
-            CompanionStep(
+            models.CompanionStep(
                 name=companion.name, node=node.name, prefix=prefix, argv=argv, command=command, ready=companion.ready
             )
         )
@@ -363,25 +369,25 @@ def _companions(draft: _Draft, request: Request, place: Place) -> tuple[Companio
 
 def prefill_command(workload: Workload, node: Node, place: Place, fill: tuple[Part, ...]) -> tuple[str, ...]:
     """The command that prefills these parts of a place, behind the node's prefix."""
-    if isinstance(place, RbdPlace):
+    if isinstance(place, models.RbdPlace):
         place = place.model_copy(update={"images": tuple(part.spec.rpartition("/")[2] for part in fill)})
     return with_ceph(node, workload.prefill_argv([part.bytes for part in fill], place))
 
 
 def _writes(draft: _Draft, place: Place, fill: tuple[Part, ...], parts: tuple[Part, ...]) -> tuple[Write, ...]:
     """The written data in words; of a pool, the number of objects depends on the rate of the run."""
-    filled, changed = "is written in full before its first use", "is overwritten by the benchmark"
-    objects = isinstance(place, RadosPlace | S3Place)
+    filled, changed = "is written in full before it is used", "is overwritten by the benchmark"
+    objects = isinstance(place, models.RadosPlace | models.S3Place)
     if objects:
-        filled, changed = "is prefilled with at most as much as the run reads", "gets new objects"
-    elif isinstance(place, OsdPlace):
+        filled, changed = "is prefilled with at most the data that the run reads", "gets new objects"
+    elif isinstance(place, models.OsdPlace):
         changed = f"write objects and remove them, at most {units.size(parts[0].bytes)} each at a time"
     elif len(parts) > 1:
         changed = "are overwritten by the benchmark"
-    writes = [Write(what=f"{part.spec} {filled}", bytes=part.bytes) for part in fill]
+    writes = [models.Write(what=f"{part.spec} {filled}", bytes=part.bytes) for part in fill]
     if draft.workload.writes():
         names = ", ".join(part.spec for part in parts)
-        writes.append(Write(what=f"{names} {changed}", bytes=parts[0].bytes or None if objects else None))
+        writes.append(models.Write(what=f"{names} {changed}", bytes=parts[0].bytes or None if objects else None))
     return tuple(writes)
 
 

@@ -139,10 +139,11 @@ def usual_options(tool: Tool, options: Mapping[str, Choice], kind: Kind) -> Usua
     return usual
 
 
-def read_file(path: Path, model: type[F]) -> F:
-    """The content of a TOML file; raises PresetError."""
+def read_file(path: Path, model: type[F], *, is_valid: bool = False) -> F:
+    """The content of a TOML file, which is checked unless it is known to be valid; raises PresetError."""
     try:
-        return model.model_validate(load_toml(path))
+        content = load_toml(path)
+        return model.model_construct(**content) if is_valid else model.model_validate(content)
     except OSError as error:
         raise PresetError(f"{path}: {error.strerror}") from None
     except ValidationError as error:
@@ -180,10 +181,10 @@ def _model_at(model: type[BaseModel], location: Sequence[int | str]) -> type[Bas
 def load_preset(path: Path, *, user: bool) -> Preset:
     """The preset in a file; raises PresetError.
 
-    The options of one that is not the ``user``'s are as its tool wants them, which tests see to: the console begins
-    without the tools of presets that nobody has chosen.
+    One that is not the ``user``'s is valid, and its options are as its tool wants them, which tests see to: the console
+    begins without the schema of presets, and without the tools of those that nobody has chosen.
     """
-    file = read_file(path, PresetFile)
+    file = read_file(path, PresetFile, is_valid=not user)
     return Preset(printable(path.stem), path, user, _checked(path, file) if user else file)
 
 

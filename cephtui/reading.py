@@ -9,7 +9,6 @@ import json
 import os
 import reprlib
 import stat
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -144,6 +143,8 @@ def load_toml(path: Path) -> dict[str, Any]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.count(".") > _TOML_LINE_MOST_DOTS:
             raise ValueError(f"line {number}: more than {_TOML_LINE_MOST_DOTS} dots, expected a line without so many")
+    import tomllib  # few commands read any
+
     try:
         return tomllib.loads(text)
     except RecursionError:

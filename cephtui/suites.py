@@ -136,7 +136,7 @@ def load_suite(path: Path, catalogue: Catalogue, *, user: bool) -> Suite:
     file = read_file(path, SuiteFile)
     name = printable(path.stem)
     if name in catalogue:
-        raise PresetError(f"{path}: there is a preset {name} too: rename one of them")
+        raise PresetError(f"{path}: a preset is also named {name}: rename one of them")
     try:
         presets = choose(catalogue, [step.preset for step in file.steps])
     except PresetError as error:

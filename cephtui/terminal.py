@@ -103,8 +103,12 @@ def make_console() -> Console:
 
     class Ours(Console):
         def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
-            for text, style, control in super().render(renderable, options):
-                yield Segment(text if control else "\n".join(map(printable, text.split("\n"))), style, control)
+            for segment in super().render(renderable, options):
+                text, style, control = segment
+                if control or text == "\n" or (text.isascii() and text.isprintable()):
+                    yield segment  # as nearly all: a segment comes through here once for each level of nesting
+                else:
+                    yield Segment("\n".join(map(printable, text.split("\n"))), style)
 
         def on_broken_pipe(self) -> None:
             raise  # rich would exit with 1, which means a failed benchmark

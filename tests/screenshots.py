@@ -7,7 +7,7 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from functools import partial
@@ -44,8 +44,8 @@ from cephtui.tui.screens.why import WhyScreen
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.live_view import LiveView
 from cephtui.tui.widgets.runs_table import RunsTable
-from tests.support.desks import desk_at
 from tests.support.pictures import Picture, moving, picture, still
+from tests.support.played_check import PlayedCheck
 from tests.support.replayed import console_screen, until
 
 FOLDER = Path(__file__).parent.parent / "screenshots"
@@ -60,7 +60,10 @@ AT_SECONDS = 40.0
 FIRST_SECOND = 2
 """Of the run, in the animation: prefilling has begun."""
 FRAME_SECONDS, LAST_SECONDS, STEP_SECONDS = 0.25, 3.0, 2
-"""A frame of the animation is two seconds of the run; the last one is its result."""
+"""A frame of an animation is two seconds of a run; the last one is its result."""
+SPEED = f"{STEP_SECONDS / FRAME_SECONDS:g}x"
+READ_SECONDS, WORD_SECONDS = 2.0, 0.2
+"""How long something to be read is seen in an animation, and a word that is typed."""
 PAGE = {"width": 1000, "height": 1080, "deviceScaleFactor": 1, "mobile": False}
 """The upper part of a report, in pixels."""
 SAFE = Profile(colors="8", ascii_only=True)
@@ -232,19 +235,85 @@ async def draw_finished(session: Path, name: str, theme: str) -> None:
         save(app, name)
 
 
-async def draw_animation(session: Path, name: str, theme: str) -> None:
+class Film:
+    """The frames of an animation."""
+
+    def __init__(self, pilot: _Pilot) -> None:
+        self._pilot, self._frames = pilot, list[tuple[float, Picture]]()
+
+    async def take(self, seconds: float = FRAME_SECONDS, words: str = "") -> None:
+        """What is on the screen when it has settled is seen so long."""
+        await settled(self._pilot, words)
+        self._frames.append((seconds, picture(self._pilot.app)))
+
+    def save(self, name: str, caption: str, poster: int = -1) -> None:
+        """Write it; ``poster`` is the number of the frame that is seen where nothing may move."""
+        (FOLDER / f"{name}.svg").write_text(moving(self._frames, poster % len(self._frames), caption))
+        print(f"{name}.svg, {sum(seconds for seconds, _ in self._frames):g} s")
+
+
+def moments(seconds: float) -> Iterator[int]:
+    """The seconds of a run of so many that are frames of an animation, the last one behind its end."""
+    yield from range(FIRST_SECOND, STEP_SECONDS + math.ceil(seconds), STEP_SECONDS)
+
+
+async def draw_run(session: Path, name: str, theme: str) -> None:
     """The console through the whole run, two seconds of it in each frame."""
-    runner, frames = Recorded(session, FIRST_SECOND), list[Picture]()
+    runner = Recorded(session, FIRST_SECOND)
     async with playing(runner, FULL, SIZE, theme) as (app, pilot):
-        for second in range(FIRST_SECOND, STEP_SECONDS + math.ceil(runner.lasted_seconds), STEP_SECONDS):
-            runner.seconds = second
+        film = Film(pilot)
+        *seconds, last = moments(runner.lasted_seconds)
+        for runner.seconds in (*seconds, last):
             console_screen(app).query_one(LiveView).catch_up()
-            await settled(pilot)
-            frames.append(picture(app))
-    seconds = [FRAME_SECONDS] * (len(frames) - 1) + [LAST_SECONDS]
-    drawn = moving(list(zip(seconds, frames, strict=True)), poster=(round(AT_SECONDS) - FIRST_SECOND) // STEP_SECONDS)
-    (FOLDER / f"{name}.svg").write_text(drawn)
-    print(f"{name}.svg")
+            await film.take(LAST_SECONDS if runner.seconds == last else FRAME_SECONDS)
+    poster = (round(AT_SECONDS) - FIRST_SECOND) // STEP_SECONDS
+    film.save(name, f"a run on a real cluster, played at {SPEED}", poster)
+
+
+@asynccontextmanager
+async def checking(session: Path, theme: str) -> AsyncIterator[tuple[ConsoleApp, _Pilot, PlayedCheck]]:
+    """A guided check: the runs with a slow disk before the change, those with a fast one after it."""
+    before, after = (store.read_run(session, number) for number in (BEFORE, AFTER))
+    async with playing(Recorded(session, AT_SECONDS), FULL, SIZE, theme) as (app, pilot):
+        choice = console_screen(app).choice
+        choice.edits = edits_of(before)
+        study = choice.study([choice.preset], CHECK, {"fixed": 3})
+        assert isinstance(study, Check)
+        study = study.with_goal({"before": [before.batch], "after": [after.batch]})
+        played = PlayedCheck(app, session, study)
+        app.push_screen(CheckScreen(study, played.context))
+        yield app, pilot, played
+
+
+async def draw_whole_check(session: Path, name: str, theme: str) -> None:
+    """A check from its beginning to its verdict; the change is typed as it was noted then."""
+    async with checking(session, theme) as (_, pilot, played):
+        film = Film(pilot)
+        await film.take(READ_SECONDS, "enter begins")
+        await pilot.press("enter")
+        await play_side(film, played, played.before)
+        await film.take(READ_SECONDS, "then press enter")
+        await pilot.press("enter")
+        await settled(pilot, "What have you changed?")
+        for number, word in enumerate(played.change.text.split()):
+            await pilot.press(*["space"] * bool(number), *word)
+            await film.take(WORD_SECONDS)
+        await film.take(READ_SECONDS / 2)
+        await pilot.press("enter")
+        await film.take(READ_SECONDS, "measure as it is")
+        await pilot.press("y")
+        await play_side(film, played, played.after)
+        await film.take(LAST_SECONDS, "enter closes")
+    film.save(name, f"runs on a real cluster, played at {SPEED}; the time between them is cut")
+
+
+async def play_side(film: Film, played: PlayedCheck, runs: Sequence[Run]) -> None:
+    """All runs of a side of a check."""
+    for run in runs:
+        for second in moments(played.begin(run)):
+            played.play_to(second)
+            await film.take()
+    played.end_side()
 
 
 async def draw_sessions(session: Path, name: str, theme: str) -> None:
@@ -275,15 +344,9 @@ async def draw_compare(session: Path, name: str, theme: str) -> None:
 
 
 async def draw_check(session: Path, name: str, theme: str) -> None:
-    """The end of a guided check: the runs with a slow disk before the change, those with a fast one after it."""
-    runs = {run.run: run for run in store.read_runs(session)[0]}
-    async with playing(Recorded(session, AT_SECONDS), FULL, SIZE, theme) as (app, pilot):
-        choice = console_screen(app).choice
-        choice.edits = edits_of(runs[BEFORE])
-        study = choice.study([choice.preset], CHECK, {"fixed": 3})
-        sides = {"before": [runs[BEFORE].batch], "after": [runs[AFTER].batch]}
-        saved = study.saved.model_copy(update={"goal": {**study.saved.goal, **sides}})
-        app.push_screen(CheckScreen(Check(saved, study.requests), desk_at(session)))
+    """The end of a guided check."""
+    async with checking(session, theme) as (app, pilot, played):
+        played.skip_to_end()
         await settled(pilot, "enter closes")
         save(app, name)
 
@@ -371,7 +434,8 @@ async def main(wanted: list[str]) -> None:
     FOLDER.mkdir(exist_ok=True)
     dark, light = "cephtui-dark", "cephtui-light"
     draws: dict[str, Callable[..., Any]] = {
-        "demo": partial(draw_animation, theme=dark),
+        "demo": partial(draw_run, theme=dark),
+        "check": partial(draw_whole_check, theme=dark),
         "large-dark": partial(draw_console, theme=dark, size=LARGE),
         "compare-dark": partial(draw_compare, theme=dark),
         "check-dark": partial(draw_check, theme=dark),

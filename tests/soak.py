@@ -226,7 +226,7 @@ def leave(user: User, samples: Sequence[Sample], seconds: float, report: Report)
     time.sleep(REST_SECONDS)
     at_end = [*sample(user.pid, seconds, user.runs)]
     if user.status is not None or not at_end:
-        report.check(False, f"{TERMINAL}: ended before its time: {user.terminal.describe()}")
+        report.check(False, f"{TERMINAL}: ended early: {user.terminal.describe()}")
         return
     for is_more, text in grown(samples, at_end, seconds):
         print(text)

@@ -270,13 +270,11 @@ def guard_name(pool: str, image: str) -> Refusal | None:
 def _guard_owner(facts: ImageFacts) -> Refusal | None:
     info = facts.info
     if _GUEST.match(info.name):
-        return Refusal(f"image {info.spec} is by its name a guest's disk", _OTHER)
+        return Refusal(f"image {info.spec} is a guest's disk by its name", _OTHER)
     if facts.references:
         return Refusal(f"image {info.spec} is a guest's disk in {answers.listed(facts.references)}", _OTHER)
     if info.mirroring:
-        return Refusal(
-            f"image {info.spec} is mirrored ({info.mirroring}): all that is written goes to its copy", _OTHER
-        )
+        return Refusal(f"image {info.spec} is mirrored ({info.mirroring}): writes would also go to the mirror", _OTHER)
     if facts.use and facts.use.migrating:
         return Refusal(f"image {info.spec} is being migrated", _OTHER)
     if facts.children:
@@ -291,7 +289,7 @@ def _guard_use(facts: ImageFacts, own_clients: frozenset[int]) -> Refusal | None
     addresses = [watcher.address for watcher in watchers if watcher.client is None or watcher.client not in own_clients]
     if not addresses:
         return None
-    remedy = f"{_OTHER}; a client that has just died stays for 30 s"
+    remedy = f"{_OTHER}; a client that just died is listed for 30 s"
     return Refusal(f"image {facts.info.spec} is in use by {answers.listed(addresses)}", remedy)
 
 
@@ -304,7 +302,7 @@ def _guard_unknown(facts: ImageFacts) -> Refusal | None:
             f"can't tell whether image {spec} has snapshots", "the cephx caps deny it: use another client id (ceph_id)"
         )
     if facts.unreadable:
-        text = f"can't tell whose image {spec} is: {facts.unreadable[0]} can't be read"
+        text = f"can't tell who owns image {spec}: {facts.unreadable[0]} can't be read"
         return Refusal(text, "run on the node as root, for example with prefix sudo -n")
     return None
 

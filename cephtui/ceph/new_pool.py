@@ -18,7 +18,7 @@ from cephtui.paths import packaged_text
 PG_MOST_PER_OSD = 250
 """The value of ``mon_max_pg_per_osd`` that is assumed where it can't be asked."""
 PG_LIMIT_ARGV = ("ceph", "config", "get", "mon", "mon_max_pg_per_osd")
-EXPECTED = "expected pg=N,size=N with rule=NAME if you like, or ec=PROFILE or k=N,m=N instead of size"
+EXPECTED = "expected pg=N,size=N (ec=PROFILE or k=N,m=N instead of size), and rule=NAME if needed"
 _NUMBERS = {"pg": (1, 65536), "size": (1, 10), "k": (2, 32), "m": (1, 16)}
 _NAMES = {"rule", "ec", "domain"}
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -65,9 +65,9 @@ def parse_shape(text: str) -> Shape:
             raise ValueError(EXPECTED)
         fields[name] = _number(name, value) if name in _NUMBERS else _name(name, value)
     if ("k" in fields) != ("m" in fields) or ("domain" in fields and "k" not in fields):
-        raise ValueError("k=N and m=N belong together, and domain=host or osd to them")
+        raise ValueError("k=N and m=N go together, with domain=host or domain=osd if needed")
     if len(fields.keys() & {"size", "ec", "k"}) > 1:
-        raise ValueError("one of size=N, ec=PROFILE, and k=N with m=N")
+        raise ValueError("expected one of size=N, ec=PROFILE, or k=N with m=N")
     return Shape(**fields)
 
 
@@ -211,7 +211,7 @@ def _guard_domains(
         return None
     what = "chunks" if shape.is_erasure else "copies"
     fewer = "fewer chunks" if shape.is_erasure else f"size={domains}" if domains else "another rule"
-    problem = f"{needed} {what}, no two of them on one {domain}, and {take or 'the rule'} has {domains} of those"
+    problem = f"{needed} {what} need as many of {domain}, but {take or 'the rule'} has {domains}"
     return Refusal(problem, f"choose {fewer}, or a rule with another failure domain")
 
 

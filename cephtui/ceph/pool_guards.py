@@ -55,13 +55,13 @@ def _guard_flags(pool: Pool, osd_map: OsdMap, state: ClusterState, writes: bool)
     if not writes:
         return None
     if "full" in flags:  # up to Luminous; later an OSD that is full makes those pools full that have PGs on it
-        return Refusal("the cluster is full: it takes no writes", "see ceph health detail and make room first")
+        return Refusal("the cluster is full and accepts no writes", "see ceph health detail and free up space first")
     if "full_quota" in pool.flags:
         return Refusal(
             f"pool {pool.name} is full: its quota is used up", f"{_raise_quota(pool)}, or choose another pool"
         )
     if "full" in pool.flags:
-        return Refusal(f"pool {pool.name} is full", "see ceph health detail and make room first")
+        return Refusal(f"pool {pool.name} is full", "see ceph health detail and free up space first")
     return None
 
 
@@ -78,7 +78,7 @@ def full_reason(names: Iterable[str], osd_map: OsdMap) -> str | None:
     pools = [pool for name in names if (pool := osd_map.pools.get(name)) and pool.flags & {"full", "full_quota"}]
     for pool in pools:
         if "full_quota" not in pool.flags:
-            return f"pool {pool.name} became full during the run: see ceph health detail and make room first"
+            return f"pool {pool.name} became full during the run: see ceph health detail and free up space first"
         quotas = [units.size(pool.quota_bytes)] if pool.quota_bytes else []
         quotas += [f"{pool.quota_objects} objects"] if pool.quota_objects else []
         reached = f"the quota of pool {pool.name} ({' and '.join(quotas)}) was reached during the run"
@@ -88,7 +88,7 @@ def full_reason(names: Iterable[str], osd_map: OsdMap) -> str | None:
 
 def _guard_pgs(pool: Pool, state: ClusterState, pgs: Sequence[Pg] | None) -> Refusal | None:
     if pgs is None:
-        return guard_all_pgs(state, "the cephx caps deny asking of which pool")
+        return guard_all_pgs(state, "the cephx caps deny asking which pool they belong to")
     states = Counter(pg.state for pg in pgs if pg.pool == pool.id and not serves(pg.state))
     if not state.inactive_pgs or not states:
         return None
@@ -151,8 +151,8 @@ def _guard_room(space: Space, new_bytes: int) -> Refusal | None:
         else f"{units.size(space.usage.max_avail)} free"
     )
     return Refusal(
-        f"not enough room in pool {space.pool.name}: needs {units.size(new_bytes)} on all nodes together, "
-        f"has {free} of which {units.size(usable)} may be used",
+        f"not enough space in pool {space.pool.name}: needs {units.size(new_bytes)} for all nodes together, "
+        f"has {free}, of which {units.size(usable)} may be used",
         "choose a smaller size, fewer nodes or another pool",
     )
 
@@ -232,8 +232,8 @@ def guard_osd_caches(pool: str | None, *, drops: bool, agreed: bool) -> Refusal 
     if pool is None or agreed or not drops:
         return None
     return Refusal(
-        "dropping the caches of all OSDs slows every client of the cluster, until they are filled again",
-        "run without it, or allow it with --drop-caches",
+        "dropping the caches of all OSDs slows every client of the cluster until the caches are warm again",
+        "run without dropping caches, or allow it with --drop-caches",
         confirm=pool,
         confirm_kind="drop-caches",
     )
@@ -246,7 +246,7 @@ def guard_quiet(quiet: Quiet, *, agreed: bool) -> Refusal | None:
     also = ", and the balancer and the PG autoscaler of all pools are switched off," if quiet == "all" else ""
     return Refusal(
         f"noscrub and nodeep-scrub are set for the whole cluster{also} until the end of the study",
-        f"measure without it, or allow it with {QUIET_OPTIONS[quiet]}",
+        f"measure without that, or allow it with {QUIET_OPTIONS[quiet]}",
         confirm=quiet,
         confirm_kind="quiet-cluster",
     )
@@ -263,8 +263,8 @@ def guard_image_pool(pool: Pool, data_pool: Pool | None) -> Refusal | None:
     """Why no image can be made in a pool, with its data in another one, or None."""
     if pool.kind == "erasure":
         return Refusal(
-            f"pool {pool.name} is erasure-coded: images can't live there",
-            f"use a replicated pool with {pool.name} as its data pool",
+            f"pool {pool.name} is erasure-coded: it can't store images",
+            f"use a replicated pool, with --data-pool {pool.name}",
         )
     if data_pool and data_pool.kind == "erasure" and "ec_overwrites" not in data_pool.flags:
         remedy = f"ceph osd pool set {data_pool.name} allow_ec_overwrites true, or choose another"

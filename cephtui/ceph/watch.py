@@ -28,7 +28,7 @@ def watch_argv(pool: str | None, seconds: float, osds: Sequence[int] = ()) -> tu
     Beside these it reports an OsdRound of ``osds`` about once a second, where their counters can be asked.
     """
     if pool is not None and not re.fullmatch(r"[\w.-]+", pool):
-        raise ValueError(f"pool {pool!r}: ceph's own command line can't take such a name")
+        raise ValueError(f"pool {pool!r}: the ceph command can't handle such a name")
     requests = commands.requests((*_COMMANDS, pool_stats_argv(pool)) if pool else _COMMANDS)
     words = (requests, pool or "", f"{seconds:g}", osd_counters.REQUEST, json.dumps(list(osds)))
     return ("bash", "-c", _SCRIPT, "cephtui-ceph", _PROGRAM, *words)

@@ -22,7 +22,7 @@ Examples:
 
 \b
 Exit codes:
-  0 ready to measure: fio is there, and its data and results can be written; 1 not ready, 2 wrong usage
+  0 ready to measure: fio is installed, data and results can be written; 1 not ready, 2 wrong usage
 """,
 )
 @where_options
@@ -45,7 +45,7 @@ def doctor(**arguments: Any) -> int:
 @click.argument("code", required=False, shell_complete=complete_findings)
 @output_options
 def explain(**arguments: Any) -> None:
-    """List what can be found of a run's figures, or show one: what was observed, why it matters, what helps."""
+    """List the findings, or show one: what was observed, why it matters for the figures, what helps."""
     from cephtui.cli.commands.explain import explain_findings
 
     explain_findings(**arguments)
@@ -91,7 +91,7 @@ def completion(context: click.Context, shell: str) -> None:
 def help_topic(name: str | None) -> None:
     """List the pages of the documentation, or show one: how-tos, reference, explanations.
 
-    A page that is longer than the screen is shown by $PAGER. Of a command that has no page it shows --help.
+    A page that is longer than the screen is shown in $PAGER. For a command without a page, its --help is shown.
     """
     from cephtui.cli.commands.help import show_help
 

@@ -76,7 +76,7 @@ def check_output(output: Output) -> None:
 
     if output.file is None:
         if output.form in FORMATS and not FORMATS[output.form].is_text and sys.stdout.isatty():
-            raise click.UsageError("a workbook is no text for a terminal: name a file with -o FILE")
+            raise click.UsageError("xlsx can't be printed on a terminal: name a file with -o FILE")
         return
     try:
         check_free(output.file, force=output.force)
@@ -112,7 +112,7 @@ class _Form(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
-_PDF, _INSTEAD = "pdf", "pdf is no format of cephtui's: a browser prints --format html as PDF"
+_PDF, _INSTEAD = "pdf", "there is no format pdf: print --format html as PDF in a browser"
 OUTPUT_OPTIONS = ("--format", "--json", "--output", "--force")
 """What they are called."""
 _ABOUT = "; ".join(f"{name} {row.about}" for name, row in FORMATS.items() if row.about)
@@ -121,9 +121,16 @@ _options = (
         "--format",
         "form",
         type=_Form(FORMS),
-        help=f"{_ABOUT}. Default: as FILE ends, or {FORMS[0]}.",
+        help=f"{_ABOUT}. Default: by the extension of FILE, or {FORMS[0]}.",
     ),
-    click.option("-o", "--output", "destination", type=click.Path(path_type=Path), metavar="FILE", help="- prints it."),
+    click.option(
+        "-o",
+        "--output",
+        "destination",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Write to FILE; - is stdout.",
+    ),
     click.option("--force", is_flag=True, help="Overwrite FILE."),
 )
 
@@ -134,7 +141,7 @@ def output_options(command: Callable[..., Any], *, json_help: str = "The same as
     @functools.wraps(command)
     def wrapped(form: str | None, as_json: bool, destination: Path | None, force: bool, **arguments: Any) -> Any:
         if as_json and form not in (None, "json"):
-            raise click.UsageError(f"--format {form} is not --json: leave one of them out")
+            raise click.UsageError(f"--format {form} contradicts --json: leave one of them out")
         return command(output=_output("json" if as_json else form, destination, force), **arguments)
 
     json_option = click.option("--json", "as_json", is_flag=True, help=json_help)
@@ -150,7 +157,7 @@ def _output(form: str | None, file: Path | None, force: bool) -> Output:
     if file and form not in FORMATS:
         raise click.UsageError(f"--format {form} is printed: leave out -o")
     if force and file is None:
-        raise click.UsageError("--force belongs to -o FILE: nothing is written to a file")
+        raise click.UsageError("--force needs -o FILE: no file is written")
     return Output(form, file, force)
 
 
@@ -163,4 +170,4 @@ def form_for(form: str | None, file: Path | None, usual: str) -> str:
         return named
     if file.suffix == f".{_PDF}":
         raise click.UsageError(f"{file.name}: {_INSTEAD}")
-    raise click.UsageError(f"{file.name}: expected a name that ends with .{', .'.join(FORMATS)}; or give --format")
+    raise click.UsageError(f"{file.name}: unknown extension: expected .{', .'.join(FORMATS)}, or give --format")

@@ -53,5 +53,5 @@ def check_saved(name: str, texts: Sequence[str], output: Output) -> int:
     try:
         keep_expected(expected, directory)
     except OSError as error:
-        say(f"what became of it was not kept in session {directory.name}: {error.strerror}")
+        say(f"the result was not saved in session {directory.name}: {error.strerror}")
     return ANSWER_CODES[answer_to(expected)]

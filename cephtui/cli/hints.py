@@ -88,7 +88,7 @@ def _elsewhere(path: str, name: str, verbs: list[str]) -> str:
     if option := _GLOBAL.get(name):
         return f"{path} has no option {name}: did you mean cephtui {option}?"
     if verbs and name in _ASKED:
-        return f"{name} is an option of cephtui {verbs[0]}: leave it out, the console asks where that is needed"
+        return f"{name} is an option of cephtui {verbs[0]}: leave it out, the console asks when needed"
     return f"{name} belongs after a command: {path} {verbs[0]} {name}" if verbs else ""
 
 

@@ -53,4 +53,4 @@ def keep(judgement: Judgement, directory: Path) -> None:
     try:
         keep_verdicts(judgement, directory)
     except OSError as error:
-        say(f"the verdict was not kept in session {directory.name}: {error.strerror}")
+        say(f"the verdict was not saved in session {directory.name}: {error.strerror}")

@@ -47,8 +47,8 @@ from cephtui.tools.base import OptionError
 _DRAIN_SECONDS = 0.25
 """How often events are printed and the display is drawn."""
 _ANNOUNCED_AFTER_SECONDS = 1.0
-_MAKE_IT = "Make the change, say here what you changed, then press Enter: "
-_AS_IT_IS = "Press Enter to measure as it is; or make the change, say it here, press Enter: "
+_MAKE_IT = "Make the change, describe it here, then press Enter: "
+_AS_IT_IS = "Press Enter to measure without a change; or make the change, describe it here, press Enter: "
 _IS_IN_PLACE = "Is the change in place now? [y/n]: "
 _ANSWERS = {"y": True, "yes": True, "n": False, "no": False}
 log = logging.getLogger(__name__)
@@ -118,7 +118,7 @@ def _conclude(runner: Runner, study: Study[Any], ended: Ended, front: _Terminal,
     try:
         conclusion.keep(directory)
     except OSError as error:
-        say(f"what the runs show was not kept in session {directory.name}: {error.strerror}")
+        say(f"the results were not saved in session {directory.name}: {error.strerror}")
     return conclusion.exit_code
 
 
@@ -160,12 +160,12 @@ class _Terminal(FrontEnd):
             with output:
                 await self._follow(output, done)
         except OSError:  # the reader has closed the pipe: nothing waits for the run
-            log.info("the output can't be written, stopping")
+            log.info("can't write the output, stopping")
             silence(sys.stdout)
             self._runner.stop()
         measured = await self._measured(plan, done)
         if missed := self._inbox.dropped - dropped:
-            say(f"{missed} samples were not printed, the reader was too slow; the session has them")
+            say(f"{missed} samples were not printed because the reader was too slow; the session has all of them")
         return measured
 
     async def _follow(self, output: JsonOutput | TerminalOutput, done: Future[tuple[Run, ...]]) -> None:

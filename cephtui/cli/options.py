@@ -20,13 +20,13 @@ from cephtui.units import parse_duration, parse_percent
 
 if TYPE_CHECKING:
     from cephtui.models.base import Quiet
-    from cephtui.models.plan import Manner
+    from cephtui.models.manner import Manner
 
 TARGET_HELP = (
     "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, krbd:POOL (mapped by the kernel), krbd:POOL+ext4 (or +xfs), "
     "cephfs:PATH (a mounted one), device:PATH, pool:POOL (its objects), host:NODE (the network to it; host:* is every "
-    "pair of the nodes), s3:ENDPOINT or s3:ENDPOINT/BUCKET (buckets of the run's own), new-pool:pg=32,size=3 (made for "
-    "it, and deleted at the end) or OSDs: osd:*, osd:0,1, osd:host=NAME, osd:class=NAME. Default: a scratch file."
+    "pair of the nodes), s3:ENDPOINT or s3:ENDPOINT/BUCKET (buckets of the run's own), new-pool:pg=32,size=3 (created "
+    "for the run, deleted at the end) or OSDs: osd:*, osd:0,1, osd:host=NAME, osd:class=NAME. Default: a scratch file."
 )
 
 
@@ -177,7 +177,7 @@ data_pool_option = click.option(
 
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON Lines instead of a table.")
 session_option = click.option(
-    "--session", metavar="NAME", help="Save into this session. Default: a new one, named by the time."
+    "--session", metavar="NAME", help="Save into this session. Default: a new one, named after the time."
 )
 target_option = click.option("--target", metavar="TARGET", shell_complete=complete_targets, help=TARGET_HELP)
 targets_option = click.option(
@@ -186,8 +186,8 @@ targets_option = click.option(
     multiple=True,
     metavar="TARGET",
     shell_complete=complete_targets,
-    help=f"{TARGET_HELP} Repeatable: each preset takes the first that its tool can use; of several of a kind (or A,B) "
-    "it is run on each.",
+    help=f"{TARGET_HELP} Repeatable: each preset uses the first target that its tool supports; with several of one "
+    "kind (or A,B) it runs on each.",
 )
 
 
@@ -255,7 +255,7 @@ _judging_options = (
         default=CheckQuestion.same_percent,
         show_default=True,
         metavar="PERCENT",
-        help="How much counts as the same.",
+        help="Changes up to this count as the same.",
     ),
     click.option(
         "--metric",
@@ -269,7 +269,7 @@ _judging_options = (
         "directions",
         multiple=True,
         type=click.Choice(("read", "write", "flush", "commit")),
-        help="Only this.",
+        help="Judge only this direction.",
     ),
     click.option(
         "--confidence",
@@ -278,7 +278,7 @@ _judging_options = (
         default=CheckQuestion.confidence,
         show_default=True,
         metavar="PERCENT",
-        help="Two-sided.",
+        help="Confidence level, two-sided.",
     ),
     click.option("--without", multiple=True, metavar="N,...", help="Exclude these runs (the report lists them)."),
 )
@@ -315,7 +315,7 @@ set_option = click.option(
     multiple=True,
     metavar="OPTION=VALUE",
     shell_complete=complete_options,
-    help="Change an option of the preset, named as the tool names it; A,B,C makes one run for each value.",
+    help="Change an option of the preset, by the tool's own name for it; A,B,C makes one run for each value.",
 )
 destroy_option = click.option(
     "--destroy", multiple=True, metavar="NAME", help="Allow overwriting an existing file, device or image."
@@ -331,13 +331,13 @@ quiet_option = click.option(
     "quiet",
     flag_value="scrubs",
     default="",
-    help="Set noscrub and nodeep-scrub for the cluster; what was not set before is cleared at the end.",
+    help="Set noscrub and nodeep-scrub for the cluster; flags that were not set before are cleared at the end.",
 )
 quiet_all_option = click.option(
     "--quiet-all",
     "quiet",
     flag_value="all",
-    help="The same, and switch off the balancer and the PG autoscaler of all pools; back on at the end.",
+    help="Like --quiet-cluster, and switch off the balancer and the PG autoscaler of all pools; back on at the end.",
 )
 stall_option = click.option(
     "--stall-timeout",
@@ -348,7 +348,7 @@ stall_option = click.option(
     metavar="SECONDS",
     help="Stop a run after SECONDS without a completed I/O.",
 )
-_JSON_HELP = "JSON Lines on stdout: plan, samples, runs, what they show."
+_JSON_HELP = "JSON Lines on stdout: plan, samples, runs, results."
 _measuring_options = (
     data_pool_option,
     set_option,
@@ -385,7 +385,7 @@ class Measuring:
     @property
     def manner(self) -> Manner:
         """How it is measured."""
-        from cephtui.models.plan import Manner
+        from cephtui.models.manner import Manner
 
         return Manner(self.drop_caches, self.quiet)
 

@@ -11,10 +11,10 @@ from typing import Protocol
 from rich.live import Live as LiveDisplay
 from rich.text import Text
 
+from cephtui import paths
 from cephtui.analysis.views.live import Live
 from cephtui.cli.printing import print_report
 from cephtui.models import Event, Notice, Run
-from cephtui.paths import sessions_dir
 from cephtui.reports.drawn.live import draw_live
 from cephtui.reports.words.text import saved_line
 from cephtui.running.outcomes import unsaved
@@ -97,4 +97,4 @@ def print_saved(finished: Sequence[Run]) -> None:
     """Print where these runs are saved; nothing where they are not."""
     if not all(map(unsaved, finished)):
         session = finished[0].session
-        print_report(Text(saved_line(session, count_runs(sessions_dir() / session)), style="dim"))
+        print_report(Text(saved_line(session, count_runs(paths.sessions_dir() / session)), style="dim"))

@@ -27,14 +27,14 @@ volumes.toml:
   target = "rbd:bench/disk1"
   class = "NVME"
   iops = 8000                  # or read_iops, write_iops, bandwidth_bytes_per_second, ...
-  burst_seconds = 30           # more is let through for so long; a run takes three times as long
+  burst_seconds = 30           # a burst lasts so long; a run takes three times as long
   [[volumes]]
   target = "rbd:vms"                     # an image of cephtui's own, in the pool of a guest's disk
-  limits_of = "rbd:vms/vm-101-disk-0"    # promised is what its rbd_qos_* or its guest's disk options say
+  limits_of = "rbd:vms/vm-101-disk-0"    # its rbd_qos_* limits or its guest's disk options are the promise
 
 \b
 Exit codes:
-  0 all reach what is promised, 5 one does not, 6 neither is shown
+  0 all volumes deliver what they promise, 5 one does not, 6 not certain
   1 the benchmark failed, 2 wrong usage, 3 refused, 4 stopped, lost, incomplete or not saved
 """,
 )
@@ -44,18 +44,19 @@ Exit codes:
     "volumes",
     multiple=True,
     metavar="TARGET[=IOPS]",
-    help="A volume, and the IOPS it promises. Default: the limits that are set for its clients. Repeatable.",
+    help="A volume, and the IOPS it promises. Default: the limits set for its clients. Repeatable.",
 )
 @click.option(
-    "--jobs", multiple=True, type=int, callback=each_within(*JOBS), metavar="N", help="Measure with N jobs too."
+    "--jobs", multiple=True, type=int, callback=each_within(*JOBS), metavar="N", help="Measure also with N jobs."
 )
 @study_option("runs", "--repeat")
 @measuring_options
 def provisioned(**arguments: Any) -> int:
     """Measure whether volumes deliver the IOPS or bandwidth they promise, and whether they are limited.
 
-    Each is read, written, and both, with small blocks (for bandwidth with large ones), from one node. PASS: all I/Os
-    over the longest job are at most 1 % below, and 99 % of the seconds reach 90 % of it. NOT CAPPED: above 110 %.
+    Each volume is read, written, then both, from one node, with small blocks, or large ones for a bandwidth. PASS: the
+    rate of all jobs is at most 1 % below the promise, and 99 % of the seconds reach 90 % of it. NOT CAPPED: the rate is
+    above 110 % of the promise.
     """
     from cephtui.cli.commands.provisioned import measure_volumes
 

@@ -60,7 +60,9 @@ def find_run(name: str) -> tuple[Path, int]:
     except store.StoreError as error:
         raise click.UsageError(str(error)) from None
     if not (directory / f"{run:03}").is_dir():
-        raise click.UsageError(f"session {directory.name} has no run {run}: cephtui show {directory.name}")
+        raise click.UsageError(
+            f"session {directory.name} has no run {run}: cephtui show {directory.name} lists its runs"
+        )
     return directory, run
 
 
@@ -70,6 +72,6 @@ def find_two_runs(first: str, second: str) -> tuple[tuple[Path, int], tuple[Path
     if places[0] == places[1]:
         directory, number = places[0]
         raise click.UsageError(
-            f"both are run {directory.name}/{number}: name another one: cephtui show {directory.name} lists them"
+            f"both are run {directory.name}/{number}: name two different runs, cephtui show {directory.name} lists them"
         )
     return places

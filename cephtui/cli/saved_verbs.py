@@ -32,7 +32,7 @@ def begin_screen(verb: str, instead: str = "") -> None:
 def sessions(**arguments: Any) -> None:
     """List the saved sessions, and below them the demo, which comes with cephtui and is read-only.
 
-    json, csv and xlsx have your own sessions only.
+    json, csv and xlsx list only your own sessions.
     """
     from cephtui.cli.commands.sessions import print_sessions
 
@@ -47,9 +47,10 @@ def sessions(**arguments: Any) -> None:
 @click.argument("name", metavar="[SESSION]", default="last", shell_complete=complete_sessions)
 @json_option
 def studies(**arguments: Any) -> None:
-    """List what was ordered in a session as a whole: presets, suites, sweeps, checks, each with what is missing of it.
+    """List the studies of a session, each with the runs that are still missing.
 
-    Each can be resumed: cephtui run --resume SESSION STUDY, a check with cephtui check --continue SESSION STUDY.
+    A study is what was started as one: presets, a suite, a sweep, a check. To resume one: cephtui run --resume SESSION
+    STUDY; for a check: cephtui check --continue SESSION STUDY.
     """
     from cephtui.cli.commands.studies import print_studies
 
@@ -74,7 +75,7 @@ def studies(**arguments: Any) -> None:
 def show(**arguments: Any) -> None:
     """Show the runs and marks of a session, or one run in full with its ceilings; as JSON with its samples.
 
-    Without SESSION it is the one that was measured last, also named "last" or "-"; the beginning of a name is enough.
+    Without SESSION, the last session is shown, also named "last" or "-"; the beginning of a name is enough.
     "demo" is the recorded session that comes with cephtui, unless you have one of that name.
     """
     from cephtui.cli.commands.show import show_saved
@@ -97,8 +98,8 @@ def compare(**arguments: Any) -> None:
     """Compare two runs, or two whole sessions: differences in their conditions, marks between them, their results.
 
     A run is grouped with its repeats in the same session. Two sessions are compared by all their runs that have the
-    same preset and options, on as many nodes; targets and nodes may have other names. Without names, the last two
-    measurements are compared.
+    same preset and options, on the same number of nodes; names of targets and nodes may differ. Without names, the last
+    two measurements are compared.
     """
     from cephtui.cli.commands.compare import compare_runs
 
@@ -117,24 +118,31 @@ Examples:
 """,
 )
 @click.argument("names", nargs=-1, metavar="[SESSION[/RUN] | BEFORE AFTER]", shell_complete=complete_runs)
-@click.option("--format", "form", type=click.Choice(tuple(FORMATS)), help="Default: as FILE ends, or md.")
-@click.option("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE", help="- prints it.")
+@click.option("--format", "form", type=click.Choice(tuple(FORMATS)), help="Default: by the extension of FILE, or md.")
+@click.option(
+    "-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE", help="Write to FILE; - is stdout."
+)
 @click.option("--force", is_flag=True, help="Overwrite FILE.")
 @click.option("--anonymous", is_flag=True, help="Replace names of hosts, pools, images and files, addresses and fsids.")
-@click.option("--title", default="", metavar="TEXT", help="Instead of the session and the change.")
-@click.option("--seconds", is_flag=True, help="Of csv and xlsx: every second of each run too.")
+@click.option("--title", default="", metavar="TEXT", help="Title. Default: the session and the change.")
+@click.option("--seconds", is_flag=True, help="With csv and xlsx: add every second of each run.")
 @click.option(
-    "--assets", type=click.Path(path_type=Path), metavar="DIR", help="With md: write the charts there, as SVG."
+    "--assets", type=click.Path(path_type=Path), metavar="DIR", help="With md: write the charts to DIR, as SVG."
 )
 @click.option(
-    "--mark", type=int, callback=within(1, math.inf), metavar="N", help="The Nth mark of the session, not the last."
+    "--mark",
+    type=int,
+    callback=within(1, math.inf),
+    metavar="N",
+    help="Use the Nth mark of the session instead of the last.",
 )
 @judging_options
 def report(**arguments: Any) -> None:
     """Write a report on a change, or on a session: verdict, figures, charts, conditions, findings, commands.
 
-    A session is judged around its last mark with alike runs on both sides; one without is a study, and has no verdict.
-    A file that exists is kept. The exit code is 0 if the report was written; that of the verdict is in its first line.
+    A session is judged at its last mark with comparable runs before and after it; without such a mark the report has
+    no verdict. An existing file is kept. The exit code is 0 if the report was written; the first line of the report
+    has the exit code of the verdict.
     """
     from cephtui.cli.commands.report import make_report
 
@@ -148,11 +156,11 @@ def report(**arguments: Any) -> None:
     "leads to the session's other runs.",
 )
 @click.argument("name", metavar="[SESSION[/RUN]]", default="last", shell_complete=complete_runs)
-@click.option("--speed", type=click.FloatRange(1, 20), default=1.0, show_default=True, help="Times the recorded speed.")
+@click.option("--speed", type=click.FloatRange(1, 20), default=1.0, show_default=True, help="Playback speed.")
 def replay(**arguments: Any) -> None:
     """Replay a saved run as it was live: through the same parser, on the same screen.
 
-    Without RUN it is the newest of the session, without SESSION that of the one that was measured last.
+    Without RUN, the newest run of the session is replayed; without SESSION, that of the last session.
     """
     begin_screen("replay")
     from cephtui.cli.commands.replay import replay_run
@@ -176,7 +184,7 @@ def watch(**arguments: Any) -> None:
     short_help="Play a recorded session of a real cluster.",
     epilog="\b\nExamples:\n  cephtui demo\n  cephtui demo --speed 2",
 )
-@click.option("--speed", type=click.FloatRange(1, 20), default=1.0, show_default=True, help="Times as fast.")
+@click.option("--speed", type=click.FloatRange(1, 20), default=1.0, show_default=True, help="Playback speed.")
 def demo(**arguments: Any) -> None:
     """Play a recorded session of a real cluster. Needs no Ceph, fio or network.
 
@@ -210,14 +218,20 @@ From your desk, over SSH:
     "words", nargs=-1, metavar="[demo | watch SESSION | replay SESSION/RUN]", shell_complete=complete_served
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes any free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="Port to serve on; 0 chooses a free one.",
+)
 @click.option("--public", is_flag=True, help="Allow any address; each browser needs a one-time link.")
 @click.option("--interactive", is_flag=True, help="Serve the console, with its options after --; on this machine only.")
 def serve(**arguments: Any) -> int:
     """Show the demo, a session or a run in a browser, read-only: keys change the view and nothing else.
 
-    Each page that is open is a process, 8 at most, which ends with it; Ctrl+C ends all. Needs textual-serve, which is
-    installed with cephtui[web].
+    Each open page is a process of its own (8 at most), which ends when the page is closed; Ctrl+C ends all of them.
+    Needs textual-serve, which is installed with cephtui[web].
     """
     from cephtui.cli.commands.serve import serve_pages
 
@@ -226,7 +240,7 @@ def serve(**arguments: Any) -> int:
 
 @click.command(
     "import",
-    short_help="Make a session of the saved output of benchmark tools.",
+    short_help="Import saved output of benchmark tools as a session.",
     epilog="""\b
 Examples:
   cephtui import proxmox-rbd-fio.txt
@@ -248,8 +262,8 @@ def import_(**arguments: Any) -> int:
     """Read saved output of fio, rados bench and other tools into a session, to be shown and compared like any other.
 
     FILE is a log, a document with output in it, JSON or JSON+ of fio, or a directory of these. Each run found is marked
-    as imported, and what its log does not say stays unknown. A table has all that was found, and why what is not
-    imported is not. A file has 32 MiB at most: of a longer one import its end (tail -c 30M), which has the totals.
+    as imported, and what the log does not say stays unknown. A table lists what was found, and why some of it is
+    not imported. A file may have 32 MiB: of a longer one import the end (tail -c 30M), which has the totals.
     """
     from cephtui.cli.commands.import_logs import import_logs
 

@@ -180,8 +180,8 @@ Exit codes:
     flag_value="last",
     metavar="[SESSION [STUDY]]",
     shell_complete=complete_own_sessions,
-    help="Run what is missing of a study of SESSION, after a stop, a crash or a reboot. Default: of the last session, "
-    "its last study that is not finished. cephtui studies lists them.",
+    help="Run what is missing from a study of SESSION, after a stop, a crash or a reboot. Default: the last "
+    "unfinished study of the last session. cephtui studies lists them.",
 )
 def run(**arguments: Any) -> int:
     """Run presets one after the other, or a suite, and save what they measure.
@@ -219,9 +219,15 @@ Exit codes:
 )
 @click.argument("names", nargs=-1, metavar="[SESSION | BEFORE AFTER]", shell_complete=complete_runs)
 @click.option(
-    "--mark", type=int, callback=within(1, math.inf), metavar="N", help="The Nth mark of the session, not the last."
+    "--mark",
+    type=int,
+    callback=within(1, math.inf),
+    metavar="N",
+    help="Use the Nth mark of the session instead of the last.",
 )
-@click.option("--against", metavar="BEFORE", shell_complete=complete_runs, help="Measure as BEFORE was, and judge.")
+@click.option(
+    "--against", metavar="BEFORE", shell_complete=complete_runs, help="Measure with the options of BEFORE, then judge."
+)
 @click.option(
     "--preset",
     "presets",
@@ -232,7 +238,7 @@ Exit codes:
 )
 @study_option("check", "--change")
 @study_option("check", "--undo")
-@click.option("--continue", "resume", metavar="SESSION [STUDY]", help="Continue a check that was left.")
+@click.option("--continue", "resume", metavar="SESSION [STUDY]", help="Continue a check that was interrupted.")
 @judging_options
 @study_option("check", "--runs")
 @study_option("check", "--most", default="12")
@@ -242,12 +248,12 @@ Exit codes:
     "--expect",
     multiple=True,
     metavar="FIGURE",
-    help="Instead, whether the runs of SESSION, or of SESSION/RUN, reach a figure, as in cephtui run. Repeatable.",
+    help="Instead, check whether the runs of SESSION or SESSION/RUN reach a figure, as in cephtui run. Repeatable.",
 )
 def check(**arguments: Any) -> int:
-    """Say whether a change helped, by how much, and whether that can be believed.
+    """Judge whether a change helped, by how much, and how certain that is.
 
-    The runs before and after are compared by the ratio of their geometric means, with the interval in which it lies.
+    The change is the ratio of the geometric means of the runs before and after, with its confidence interval.
     """
     from cephtui.cli.commands.check import check_change
 
@@ -271,17 +277,18 @@ Exit codes:
     "--target",
     metavar="TARGET",
     shell_complete=complete_targets,
-    help="On what one I/O in flight is measured, like rbd:POOL. Default: on nothing.",
+    help="Where one I/O in flight is measured, such as rbd:POOL. Default: not measured.",
 )
-@click.option("--again", is_flag=True, help="Measure what is known, too.")
+@click.option("--again", is_flag=True, help="Measure known limits again.")
 @ceiling_options
 def ceilings(**arguments: Any) -> int:
-    """Measure what limits runs on a cluster, as far as it is not known, and show all that is.
+    """Measure the limits of a cluster that are not known yet, and show all limits.
 
-    It takes some two minutes with three nodes: each link between them in both directions (iperf3), between hosts of
-    OSDs also in the cluster network if there is one, one I/O in flight on the target, and what each OSD writes to its
-    own store in blocks of 4 MiB and of 4 KiB; OSDs that serve clients are left out without --shared-pool. It is kept
-    with the cluster on this machine. What was measured within 24 hours, or with the same NICs and disks, is known.
+    Takes about two minutes with three nodes. It measures each link between the nodes in both directions (iperf3), also
+    in the cluster network between hosts of OSDs, then one I/O in flight on the target, and the rate at which each OSD
+    writes blocks of 4 MiB and of 4 KiB to its own store. OSDs that serve clients are skipped without --shared-pool.
+    The results are kept on this machine, for each cluster, and stay valid for 24 hours, or as long as the NICs and
+    disks are the same.
     """
     from cephtui.cli.commands.ceilings import measure_ceilings
 
@@ -289,7 +296,7 @@ def ceilings(**arguments: Any) -> int:
 
 
 @cli.command(
-    short_help="Say why a cluster is slow.",
+    short_help="Find out why a cluster is slow.",
     epilog="""\b
 Examples:
   cephtui why --target rbd:bench --node pve1 --node pve2 --node pve3
@@ -309,20 +316,22 @@ Exit codes:
     "--target",
     metavar="TARGET",
     shell_complete=complete_targets,
-    help="What is slow, like rbd:POOL: images of its own are measured there.",
+    help="What is slow, such as rbd:POOL: new images in the pool are measured.",
 )
-@click.option("--osds", is_flag=True, help="Have each OSD of the cluster write to its own store too, one by one.")
+@click.option(
+    "--osds", is_flag=True, help="Measure also the writes of each OSD to its own store, one OSD after the other."
+)
 @measuring_options
 def why(**arguments: Any) -> int:
-    """Say why a cluster is slow: where the latency goes, and what makes it long.
+    """Find out why a cluster is slow: where the latency goes, and what causes it.
 
-    It takes about two minutes: the links between the nodes (with iperf3, from two nodes on), then writes with a flush
-    and reads one at a time, and both with 16 in flight on each node, 10 s each, on images of its own that are removed
-    afterwards; with --osds each OSD by itself, in 10 s or more. The causes are in the order of the time that they cost,
-    each with its evidence, what to do, and the command that would prove it. No cause is named without evidence.
+    Takes about two minutes. It measures the links between the nodes (iperf3, with two nodes or more), then writes with
+    a flush and reads, first one at a time, then 16 in flight on each node, 10 s each, on images of its own that are
+    removed afterwards; with --osds also each OSD by itself, for 10 s or more. Causes are sorted by the time they cost,
+    each with its evidence, what to do, and the command that proves it. No cause is named without evidence.
 
-    With SESSION nothing is measured: it is what the last diagnosis of that session shows, or all its runs where there
-    is none; with SESSION/RUN that run.
+    With SESSION nothing is measured: the last diagnosis of that session is shown, or, without one, a diagnosis from
+    all its runs; with SESSION/RUN, from that run.
     """
     from cephtui.cli.commands.why import diagnose
 
@@ -343,7 +352,7 @@ def nodes(**arguments: Any) -> int:
     Tools with their versions and presets, disks with their OSDs, network interfaces. It flags partitions that do not
     begin at a multiple of 4 KiB, and networks in which the MTU differs. Nothing is written.
 
-    A node is ready if it can run the named presets; without any named, if it can run at least one.
+    A node is ready if it can run the given presets or, without any, at least one preset.
     """
     from cephtui.cli.commands.nodes import check_nodes
 
@@ -351,7 +360,7 @@ def nodes(**arguments: Any) -> int:
 
 
 @cli.command(
-    short_help="Remove what killed cephtui processes have left.",
+    short_help="Remove leftovers of cephtui processes that were killed.",
     epilog="\b\nExamples:\n  cephtui cleanup --dry-run\n  cephtui cleanup\n"
     "  cephtui cleanup --yes --node root@10.0.0.2\n  cephtui cleanup --undo tuning",
 )
@@ -363,12 +372,12 @@ def nodes(**arguments: Any) -> int:
     "undone",
     metavar="SESSION",
     shell_complete=complete_own_sessions,
-    help="Instead, run the --undo command of a check in SESSION that was killed before it did.",
+    help="Instead, run the --undo command that a killed check in SESSION has not run.",
 )
 @click.option(
     "--as-listed",
     is_flag=True,
-    help="Use the connection settings of undo lists for nodes that yours don't reach: see --dry-run.",
+    help="For nodes that your settings don't reach, use those in the undo lists: see --dry-run.",
 )
 def cleanup(**arguments: Any) -> int:
     """Remove leftovers (images, namespaces, files) of cephtui processes that were killed.
@@ -397,7 +406,7 @@ def presets(**arguments: Any) -> None:
 
 @cli.command(
     "import-preset",
-    short_help="Make presets of job files and command lines.",
+    short_help="Make presets from job files and command lines.",
     epilog="""\b
 Examples:
   cephtui import-preset ssd-test.fio
@@ -409,20 +418,22 @@ Examples:
 
 \b
 Exit codes:
-  0 ok, 1 nothing could become a preset, 2 wrong usage, 3 a preset has that name, 4 some jobs could not become presets
+  0 ok, 1 nothing could become a preset, 2 wrong usage, 3 a preset of that name exists, 4 some jobs were left out
 """,
 )
 @click.argument("source", metavar="FILE | 'fio ...'")
-@click.option("--name", metavar="NAME", help="Of the preset; of several the beginning. Default: the job's own.")
+@click.option(
+    "--name", metavar="NAME", help="Name of the preset; of several, how the names begin. Default: that of the job."
+)
 @click.option("--together", "how", flag_value="together", help="Merge identical jobs into one preset.")
 @click.option("--in-order", "how", flag_value="in-order", help="Each job becomes a preset, or one value of a sweep.")
 @click.option("--dry-run", is_flag=True, help="Print the presets; write nothing.")
-@click.option("--force", is_flag=True, help="Overwrite a preset of yours, or take the place of a packaged one.")
+@click.option("--force", is_flag=True, help="Overwrite your own preset, or replace a packaged one.")
 def import_preset(**arguments: Any) -> int:
-    """Make presets of fio's job files and command lines, and of the configs of gosbench's server.
+    """Make presets from fio job files and command lines, and from configs of the gosbench server.
 
-    Each option that is not taken is named with the reason. The target is never part of a preset: the command that
-    follows names it. Without time_based a run ends with its data, as fio's does.
+    Options that are left out are listed with the reason. A preset has no target: choose it with --target when you run
+    the preset. Without time_based a run ends when all of its data is read or written, as in fio.
     """
     from cephtui.cli.commands.import_preset import import_presets
 

@@ -13,6 +13,7 @@ import click
 from rich.console import Group
 from rich.text import Text
 
+from cephtui import paths
 from cephtui.cli.catalogue import find_all_suites, find_catalogue
 from cephtui.cli.choice import check_session_name, chosen_nodes, chosen_target, chosen_targets, each_of, known_secrets
 from cephtui.cli.errors import Refused
@@ -25,12 +26,11 @@ from cephtui.exit_codes import EXIT_REFUSED
 from cephtui.frozen import dataclass
 from cephtui.models import Node, Run, Step
 from cephtui.models.base import QUIET_OPTIONS
-from cephtui.models.plan import Manner
+from cephtui.models.manner import Manner
 from cephtui.models.refusal import Refusal
 from cephtui.models.study import RUNS, Cell, SavedStudy
 from cephtui.nodes.transport import TransportError
 from cephtui.ordering import by_kind, once, plan_of, plans_of
-from cephtui.paths import sessions_dir
 from cephtui.planning import Order, Request, new_batch
 from cephtui.presets import Catalogue, Choice, Preset, PresetError, choose, parse_overrides
 from cephtui.reports.drawn.plan import draw_plans
@@ -81,7 +81,7 @@ def measure(make: Callable[[Runner, ExitStack], Work], options: Measuring, resum
             session = options.session if resume is None else _free_session(resume)
             runner = stack.enter_context(
                 Runner(
-                    sessions_dir(),
+                    paths.sessions_dir(),
                     session,
                     stall_seconds=options.stall_timeout,
                     vault=known_secrets(options.where),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from cephtui import units
 from cephtui.analysis.detectors.setup import setup_findings
 from cephtui.ceph import pool_guards, quiet
 from cephtui.ceph.answers import setting_text
 from cephtui.ceph.cluster import OSD_OPTIONS, ClusterState, state_findings
+from cephtui.ceph.osd_devices import OsdDevices
 from cephtui.ceph.pools import CrushRule, Pool
 from cephtui.ceph.rates import PoolRates
 from cephtui.cluster import reader
@@ -29,7 +31,7 @@ _FALLING_SECONDS, _LONGEST_SECONDS = 12.0, 90.0
 _ASK_AGAIN_SECONDS = 2.0
 PASSES_SECONDS = 60.0
 """Seconds to wait for what passes by itself: PGs peer for a few seconds, longer where an OSD has just died."""
-WAITS_FOR_PGS = "PGs that are not active yet are waited for"
+WAITS_FOR_PGS = "waiting for PGs to become active"
 _SPARED = 0.9
 """The fraction of the room that is used: others may write between the query and the guard."""
 _NAMES_MOST = 100
@@ -148,8 +150,8 @@ async def pool_activity(
         images, rates = await asyncio.gather(cluster.optional(reader.images_in_use(pool)), cluster.optional(query))
     if on_wait and rates and rates.iops and not (images and images.count):
         on_wait(
-            f"pool {pool} has {units.iops(rates.iops)} client IOPS: if their clients have ended, they are 0 within "
-            f"{units.duration(LINGER_SECONDS)}, which is waited for"
+            f"pool {pool} has {units.iops(rates.iops)} client IOPS: waiting up to {units.duration(LINGER_SECONDS)} "
+            "in case these clients have ended"
         )
         rates = await _rates_after_decay(cluster, query, rates)
     return pool_guards.activity_of(pool, images, rates, own_load=own_load)
@@ -229,44 +231,67 @@ async def _environment(
         cluster.optional(reader.OSD_METADATA), cluster.optional(reader.OSD_OPTIONS), cluster.optional(reader.OSD_PINGS)
     )
     rule = (rules or {}).get(pool.crush_rule) if pool else None
-    settings = {**(pool.settings if pool else {}), **(_rule_settings(rule) if rule else {})}
-    if metadata_pool and metadata_pool is not pool:
-        settings |= {f"metadata {name}": value for name, value in metadata_pool.settings.items()}
-    pgs = (pools.pgs_of(pool) if pool else None) or ()
-    pgs_by_osd = Counter(osd for pg in pgs for osd in pg.osds)
-    pgs_by_osd = pgs_by_osd if len(pgs_by_osd) <= _OSDS_MOST else Counter()
-    classes = {osd.id: osd.device_class for osd in pools.osds or () if osd.device_class}
-    of_pool = [osd for osd in devices or () if pool is None or osd.id in pgs_by_osd]
-    shown = of_pool if state.osds <= _OSDS_MOST else []
+    placed = _placed(pools, pool)
+    of_pool = [osd for osd in devices or () if pool is None or osd.id in placed]
     return ClusterEnvironment(
+        **_state(state),
+        **_osds(pools, pool, placed, of_pool if state.osds <= _OSDS_MOST else ()),
         fsid=pools.osd_map.fsid or None,
         ceph_version=", ".join(versions) if versions else None,
-        health=state.health,
-        checks=tuple(check.message or check.code for check in state.checks),
-        osds=state.osds,
-        osds_up=state.osds_up,
-        osds_in=state.osds_in,
-        osds_by_class=dict(Counter(classes.values()).most_common(_NAMES_MOST)),
         osds_by_host=tree.osds_by_host(rule.takes[0]) if tree and rule and len(rule.takes) == 1 else {},
         failure_domain=rule.failure_domain if rule else None,
-        pgs_by_osd={str(osd): number for osd, number in sorted(pgs_by_osd.items())},
-        primaries=len({pg.primary for pg in pgs if pg.primary is not None}),
-        class_by_osd={str(osd): classes[osd] for osd in sorted(pgs_by_osd) if osd in classes},
-        disk_by_osd={str(osd.id): osd.data_disk for osd in shown if osd.data_disk},
-        model_by_osd={str(osd.id): osd.model for osd in shown if osd.model},
         networks_apart=pools.osd_map.networks_apart,
         osd_flags=tuple(sorted(pools.osd_map.flags)[:_NAMES_MOST]),
-        pg_states=dict(state.pg_states),
         pool=_facts(pool, rule) if pool else {},
-        pool_settings=settings,
+        pool_settings=_settings(pool, metadata_pool, rule),
         osd_op_queue=queue,
         osd_mclock_profile=profile,
         config=None if config is None else dict(config.options),
         config_more=config.more if config else 0,
-        slow_pings=tuple(ping for ping in pings or () if not pgs_by_osd or int(ping.osd) in pgs_by_osd),
-        osd_options=tuple(_of_osds(options or (), pgs_by_osd)),
+        slow_pings=tuple(ping for ping in pings or () if not placed or int(ping.osd) in placed),
+        osd_options=tuple(_of_osds(options or (), placed)),
         no_permission=tuple(cluster.denied),
     )
+
+
+def _state(state: ClusterState) -> dict[str, Any]:
+    """How the cluster is, by fields of its environment."""
+    return {
+        "health": state.health,
+        "checks": tuple(check.message or check.code for check in state.checks),
+        "osds": state.osds,
+        "osds_up": state.osds_up,
+        "osds_in": state.osds_in,
+        "pg_states": dict(state.pg_states),
+    }
+
+
+def _osds(pools: Pools, pool: Pool | None, placed: Mapping[int, int], shown: Sequence[OsdDevices]) -> dict[str, Any]:
+    """Its OSDs and those of the pool, by fields of its environment; ``shown`` are those whose disks are told."""
+    pgs = (pools.pgs_of(pool) if pool else None) or ()
+    classes = {osd.id: osd.device_class for osd in pools.osds or () if osd.device_class}
+    return {
+        "osds_by_class": dict(Counter(classes.values()).most_common(_NAMES_MOST)),
+        "pgs_by_osd": {str(osd): number for osd, number in sorted(placed.items())},
+        "primaries": len({pg.primary for pg in pgs if pg.primary is not None}),
+        "class_by_osd": {str(osd): classes[osd] for osd in sorted(placed) if osd in classes},
+        "disk_by_osd": {str(osd.id): osd.data_disk for osd in shown if osd.data_disk},
+        "model_by_osd": {str(osd.id): osd.model for osd in shown if osd.model},
+    }
+
+
+def _placed(pools: Pools, pool: Pool | None) -> Mapping[int, int]:
+    """How many PGs of the pool each OSD has; none where there are too many OSDs."""
+    placed = Counter(osd for pg in (pools.pgs_of(pool) if pool else None) or () for osd in pg.osds)
+    return placed if len(placed) <= _OSDS_MOST else {}
+
+
+def _settings(pool: Pool | None, metadata_pool: Pool | None, rule: CrushRule | None) -> dict[str, str]:
+    """Those of the pool, of its rule, and of the pool of its metadata if that is another one."""
+    settings = {**(pool.settings if pool else {}), **(_rule_settings(rule) if rule else {})}
+    if metadata_pool and metadata_pool is not pool:
+        settings |= {f"metadata {name}": value for name, value in metadata_pool.settings.items()}
+    return settings
 
 
 def _of_osds(options: Iterable[OsdOption], osds: Mapping[int, int]) -> Iterator[OsdOption]:

@@ -15,11 +15,11 @@ from cephtui.cluster.reader import NEEDS_ADMIN, ClusterError, ClusterReader, Que
 from cephtui.models.base import Quiet
 from cephtui.nodes.shell import Shell, failure_reason
 
-_BALANCER: Query[bool] = Query(quiet.BALANCER_ARGV, quiet.parse_balancer, "can't ask for the balancer")
+_BALANCER: Query[bool] = Query(quiet.BALANCER_ARGV, quiet.parse_balancer, "can't read the state of the balancer")
 _HOLDERS: Query[Mapping[str, Holder]] = Query(
     quiet.HOLDERS_ARGV,
     quiet.parse_holders,
-    "can't ask which sessions hold background work back",
+    "can't read which sessions hold back background work",
     NEEDS_ADMIN,
 )
 _OWNER = re.compile(r"[A-Za-z0-9._-]+")

@@ -45,7 +45,7 @@ from cephtui.nodes.shell import Shell, failure_reason
 from cephtui.nodes.transport import Completed, TransportError
 
 _FORMAT = ("-f", "json")
-NEEDS_ADMIN = "the user needs the rights of an administrator: --ceph-id admin"
+NEEDS_ADMIN = "the user needs admin caps: --ceph-id admin"
 _SEE_ACCESS = "start cephtui with the right --ceph-conf and --ceph-id"
 _NOT_INSTALLED, _INSTALL = "Ceph's programs are not installed", "apt-get install ceph-common"
 T = TypeVar("T")
@@ -73,7 +73,7 @@ class Query(Generic[T_co]):
     argv: tuple[str, ...]
     parse: Callable[[str], T_co]
     failure: str = ""
-    """What a failure means: ``can't ask the cluster``; empty where the name of the command says it."""
+    """What a failure means: ``can't query the cluster``; empty where the name of the command says it."""
     remedy: str = ""
     """The next step, where the reason of the failure does not imply it."""
     image: str = ""
@@ -88,13 +88,13 @@ class Query(Generic[T_co]):
 
 # ---------------------------------------------------------------------------------------------- the cluster
 
-STATUS = Query(cluster.STATUS_ARGV, cluster.parse_status, "can't ask the cluster", _SEE_ACCESS)
-OSD_MAP = Query(pools.OSD_MAP_ARGV, pools.parse_osd_map, "can't ask which pools there are")
+STATUS = Query(cluster.STATUS_ARGV, cluster.parse_status, "can't query the cluster", _SEE_ACCESS)
+OSD_MAP = Query(pools.OSD_MAP_ARGV, pools.parse_osd_map, "can't list the pools")
 USAGE: Query[Mapping[str, PoolUsage]] = Query(pools.USAGE_ARGV, pools.parse_usage)
 OSD_USAGE: Query[tuple[OsdUsage, ...]] = Query(pools.OSD_USAGE_ARGV, pools.parse_osd_usage)
 PGS: Query[tuple[Pg, ...]] = Query(pools.PGS_ARGV, pools.parse_pgs)
 OSDS_DOWN: Query[OsdNames] = Query(cluster.DOWN_ARGV, cluster.parse_osds)
-OSDS_UP: Query[OsdNames] = Query(cluster.UP_ARGV, cluster.parse_osds, "can't ask which OSDs are up")
+OSDS_UP: Query[OsdNames] = Query(cluster.UP_ARGV, cluster.parse_osds, "can't read which OSDs are up")
 VERSIONS: Query[Mapping[str, int]] = Query(cluster.VERSIONS_ARGV, cluster.parse_versions)
 TREE = Query(crush_tree.TREE_ARGV, crush_tree.parse_tree)
 CRUSH_RULES: Query[Mapping[int, CrushRule]] = Query(pools.CRUSH_RULES_ARGV, pools.parse_crush_rules)
@@ -188,7 +188,7 @@ def image_limits(pool: str, image: str | None) -> Query[Limits]:
 def image_settings(pool: str, image: str) -> Query[tuple[Limits, tuple[CacheSetting, ...]]]:
     """The limits of the clients of an image, and the caches that are switched on for it."""
     argv, spec = qos.limits_argv(pool, image), f"{pool}/{image}"
-    return Query(argv, lambda text: (qos.parse_limits(text), parse_caches(text)), f"can't ask {spec}", image=spec)
+    return Query(argv, lambda text: (qos.parse_limits(text), parse_caches(text)), f"can't query {spec}", image=spec)
 
 
 def _image_query(pool: str, image: str, argv: tuple[str, ...], parse: Callable[[str], T]) -> Query[T]:

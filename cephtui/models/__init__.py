@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     )
     from cephtui.models.ceilings import Ceiling, Limit
     from cephtui.models.findings import Finding
+    from cephtui.models.node import Node
     from cephtui.models.nodes import (
         ClusterEnvironment,
         ClusterLink,
         HostNics,
-        Node,
         NodeEnvironment,
         OsdOption,
         OsdPing,
@@ -95,7 +95,8 @@ _NAMES = {
     "NameKind NamesOf OptionValue Outcome Phase Said",
     "ceilings": "Ceiling Limit",
     "findings": "Finding",
-    "nodes": "ClusterEnvironment ClusterLink HostNics Node NodeEnvironment OsdOption OsdPing PoolActivity",
+    "node": "Node",
+    "nodes": "ClusterEnvironment ClusterLink HostNics NodeEnvironment OsdOption OsdPing PoolActivity",
     "plan": "CompanionStep FilePlace HostPlace NodeStep OsdPlace Part Place Plan RadosPlace RbdPlace S3Place "
     "Step Write",
     "promise": "MeasuredVolume Promise VolumePart",

@@ -1,43 +1,16 @@
 """What will run: steps with the exact command of each node."""
 
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Literal, Self, TypeAlias, get_args
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field
 
-from cephtui.frozen import dataclass
 from cephtui.models.base import OVERHEAD_SECONDS, SCHEMA_VERSION, Elapsed, Kind, Line, Model, Name, OptionValue, Quiet
+from cephtui.models.bounds import Bound, bound_of_all
 from cephtui.models.metrics import HeadlineName
-from cephtui.models.nodes import Node, PoolActivity
+from cephtui.models.node import Node
+from cephtui.models.nodes import PoolActivity
 from cephtui.models.promise import Promise
-
-Bound: TypeAlias = Literal["about", "at most", "more than"]
-"""How an estimated time relates to the true one, as the word before it."""
-_BOUNDS: tuple[Bound, ...] = get_args(Bound)
-"""The bounds in an order in which the last of several holds for the sum of their times."""
-
-
-def bound_of_all(bounds: Iterable[Bound]) -> Bound:
-    """The bound of the sum of some times."""
-    return max(bounds, key=_BOUNDS.index, default="about")
-
-
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """How all runs of a study are measured."""
-
-    drop_caches: bool = False
-    """Whether caches are dropped before each run."""
-    quiet: Quiet = ""
-    """What of the cluster's own work is held back until the end of the study."""
-
-    @property
-    def texts(self) -> list[str]:
-        """What is not as usual, in words."""
-        return [*["caches dropped"] * self.drop_caches, *["quiet cluster"] * bool(self.quiet)]
-
-
-AS_USUAL = Manner()
 
 
 class _Place(Model):
@@ -290,11 +263,3 @@ class Plan(Model):
     def bound(self) -> Bound:
         """The bound of ``duration_seconds``."""
         return bound_of_all(step.bound for step in self.steps)
-
-
-def alike_steps(plans: Iterable[Plan]) -> list[list[Step]]:
-    """The steps of plans with their repeats: those of one batch with the same options, in the order of the first."""
-    repeats: dict[tuple[object, ...], list[Step]] = {}
-    for step in (step for plan in plans for step in plan.steps):
-        repeats.setdefault((step.batch, *step.options.items()), []).append(step)
-    return list(repeats.values())

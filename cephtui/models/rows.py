@@ -109,7 +109,7 @@ class FindingKindRow(Model):
 
 
 class Difference(Model):
-    """Something in which two runs were not alike, other than their figures."""
+    """A difference between two runs, other than their figures."""
 
     event: Literal["difference"] = "difference"
     schema_version: int = SCHEMA_VERSION
@@ -152,7 +152,7 @@ class Figure(Model):
 
 
 class MatrixCell(Model):
-    """One flow of one step in one place, with what stands for its runs; figures are in their base unit."""
+    """One flow of one step in one place, with the figure of its runs; figures are in their base unit."""
 
     event: Literal["cell"] = "cell"
     schema_version: int = SCHEMA_VERSION
@@ -249,7 +249,7 @@ class Estimated(Model):
 
 
 class CurvePointRow(Model):
-    """One point of a curve: the runs that were alike, in one direction."""
+    """One point of a curve: the runs with the same options, in one direction."""
 
     event: Literal["point"] = "point"
     schema_version: int = SCHEMA_VERSION

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 from pydantic import AwareDatetime, Field, model_validator
 
 from cephtui.models.base import REPEATS_MOST, SCHEMA_VERSION, Line, Model, Name, NamesOf, OptionValue, Quiet
-from cephtui.models.plan import Manner
+from cephtui.models.manner import Manner
 from cephtui.models.promise import MeasuredVolume, Promise
 
 RUNS, CHECK, STABLE = "runs", "check", "stable"

@@ -21,7 +21,7 @@ class EndlessAnswer(Exception):
         """The error text for the user."""
         most = f"{ANSWER_MOST_BYTES >> 20} MiB"
         source = command_text(argv)
-        return f"more than {most} came from {source}: does a prefix or a login script there print without end?"
+        return f"more than {most} of output from {source}: does a prefix or a login script print without end?"
 
 
 def command_text(argv: Sequence[str]) -> str:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
+from typing import TYPE_CHECKING
 
-from cephtui.models import Node, NodeEnvironment
+from cephtui import models
 from cephtui.nodes.shell import Shell, failure_reason, with_programs
 from cephtui.nodes.transport import Completed, TransportError
 from cephtui.tools import TOOLS
+
+if TYPE_CHECKING:
+    from cephtui.models import Node, NodeEnvironment
 
 _FACTS = r"""
 say() { printf '%s\t%s\n' "$1" "$2"; }
@@ -141,7 +145,7 @@ def parse_environment(text: str) -> NodeEnvironment:
         if value and (key not in _NUMBERS or _NUMBERS[key].fullmatch(value))
     }
     missing = _values_under("missing.", values).items()
-    return NodeEnvironment.model_validate(
+    return models.NodeEnvironment.model_validate(
         {
             **values,
             "tools": _values_under("tools.", values),

@@ -7,11 +7,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from cephtui.frozen import dataclass
-from cephtui.models import Node, NodeEnvironment
 from cephtui.nodes.transport import Question
 from cephtui.tools import TOOLS
 
 if TYPE_CHECKING:
+    from cephtui.models import Node, NodeEnvironment
     from cephtui.models.rows import NodeRow
 
 

@@ -47,7 +47,7 @@ class Turns:
             while not (await asyncio.wait([acquiring], timeout=1.0))[0]:
                 still = time.monotonic() - max(waits_since, self._moved_at)
                 if still > _STANDSTILL_SECONDS:
-                    text = f"no command on any node has ended well for {still:.0f} s, and others wait before this one"
+                    text = f"no command on any node has succeeded for {still:.0f} s, and others wait before this one"
                     raise TransportError(f"{node.name}: {text}")
         except BaseException:
             if not acquiring.cancel() and not acquiring.cancelled():

@@ -269,7 +269,7 @@ class WatchedProcess:
 
 def stood_still(pause_seconds: float) -> str:
     """The text ``stood still for 20 s``, by the longest time between two heartbeats; empty where it was short."""
-    return f"stood still for {units.duration(pause_seconds)}" if pause_seconds > 2 * HEARTBEAT_SECONDS else ""
+    return f"was blocked for {units.duration(pause_seconds)}" if pause_seconds > 2 * HEARTBEAT_SECONDS else ""
 
 
 async def until_ready(process: WatchedProcess, node: str) -> None:

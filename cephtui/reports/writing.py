@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from cephtui.sessions.writer import write_whole
+from cephtui.writing import write_whole
 
 
 class ExportError(Exception):
@@ -35,4 +35,4 @@ def write(path: Path, content: str | bytes, *, force: bool) -> None:
     try:
         write_whole(path.resolve(), content)
     except OSError as error:
-        raise ExportError(f"can't write {path}: {error.strerror}: name a file elsewhere, or make room") from None
+        raise ExportError(f"can't write {path}: {error.strerror}: name another file, or free up space") from None

@@ -38,7 +38,7 @@ async def run_noted(
         except OSError:
             if kind == "change":
                 raise
-            log.exception("an undo can't be noted")
+            log.exception("the undo list can't be written")
 
     with contextlib.suppress(OSError):
         open_to_append(path).close()  # so that it is there to be locked
@@ -47,5 +47,5 @@ async def run_noted(
     try:
         append_lines(path, [noted.model_copy(update=after)])
     except OSError:
-        log.exception("the end of a command can't be noted")
+        log.exception("the end of a command can't be recorded")
     return ended.problem

@@ -65,7 +65,7 @@ class Cleanup:
         return self._begun_at if self._removing else 0.0
 
     def is_overdue(self, requested_at: float) -> bool:
-        """Whether to wait no longer for the end that was asked for at this time, by the monotonic clock.
+        """Whether to stop waiting for the end that was asked for at this time, by the monotonic clock.
 
         A removal has a minute of its own.
         """
@@ -92,7 +92,7 @@ class Cleanup:
             for directory, undo in left:
                 if (kind := target_kind(undo.target)) and kind.ends_with_study:
                     text = f"{undo.target} of session {directory.name} is still in place"
-                    self._publish(models.Notice(0, f"{text}: cephtui cleanup puts back what was there before"))
+                    self._publish(models.Notice(0, f"{text}: cephtui cleanup restores it"))
             for directory, undo in [(path, undo) for path, undo in left if _is_here(undo)][:_AT_START_MOST]:
                 removed = await self.remove(directory, models.Node(name="local"), undo)
                 if removed.status == "done":
@@ -181,7 +181,7 @@ async def remove_patiently(shell: NodeShell, undo: Undo, say: Callable[[str], No
         if removed.status != "busy" or asyncio.get_running_loop().time() > until:
             return removed
         if not is_announced:
-            say(f"{undo.target} is still in use, waiting for the end of it ({removed.text})")
+            say(f"{undo.target} is still in use, waiting until it is free ({removed.text})")
             is_announced = True
         await asyncio.sleep(2.0)
 
@@ -193,7 +193,7 @@ def _note_undone(bench: Bench, undo: Undo) -> str:
     except FileNotFoundError:
         return ""
     except OSError as error:
-        return f"{undo.target} is removed and still on the undo list: {unwritable(error)}"
+        return f"{undo.target} is removed, but still on the undo list: {unwritable(error)}"
     return ""
 
 

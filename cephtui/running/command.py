@@ -83,7 +83,7 @@ async def _ready(command: Command) -> Process:
         if waiting.result() != LOCK_HELD:
             return process
         if time.monotonic() > until:
-            raise TransportError("an earlier command of this session still runs")
+            raise TransportError("an earlier command of this session is still running")
 
 
 async def _followed(process: Process, is_stopped: Callable[[], bool], limit_seconds: float) -> CommandEnd:
@@ -98,7 +98,7 @@ async def _followed(process: Process, is_stopped: Callable[[], bool], limit_seco
     if not problem and status in _TIMED_OUT and time.monotonic() - began >= limit_seconds:
         problem = f"it did not end within {units.duration(limit_seconds)}"
     if not problem and status == HEARTBEAT_SILENT and (stood := stood_still(process.longest_pause_seconds)):
-        problem = f"this console {stood}, so it was ended"
+        problem = f"this console {stood}, so the command was stopped"
     if not problem and status:
         problem = f"status {status}"
     if status is None:

@@ -30,7 +30,7 @@ class RunningCompanion:
 
     def __init__(self, step: CompanionStep, shell: NodeShell, recorder: Recorder, limit_seconds: float) -> None:
         self.failure: PartEnded | None = None
-        """Why it could not begin, or has ended before its time; None where it did not."""
+        """Why it could not begin, or has ended early; None where it did not."""
         self._step, self._shell, self._recorder = step, shell, recorder
         self._limit_seconds = limit_seconds
         self._process: Process | None = None

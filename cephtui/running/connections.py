@@ -21,8 +21,8 @@ COME_BACK_SECONDS = 130.0
 """How long a server that hangs up is tried again: an sshd that is full of clients that don't log in has a place again
 after its LoginGraceTime, 120 s by default."""
 _FULL = (
-    "it has no place for another login (MaxStartups), does not let this machine in (PerSourcePenalties, hosts.deny), "
-    "or is no sshd: look at its log"
+    "its sshd has too many logins (MaxStartups), blocks this machine (PerSourcePenalties, hosts.deny), "
+    "or is not sshd: check its log"
 )
 _PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.25, 4.0
 

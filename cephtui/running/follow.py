@@ -107,6 +107,8 @@ class Follow:
         self._read_at = 0.0
         self._was_ended = False
         """Whether a stop was sent to the command before its output ended."""
+        self._stderr = b""
+        """The end of what the command wrote there."""
         self._machine = Machine()
         self._access: Undo | None = None
         """The access that was fetched for the command that runs."""
@@ -170,41 +172,49 @@ class Follow:
 
         ``preparing`` is a command of the preparation; one that is measured may prepare itself first.
         """
-        detector, stderr, self._was_ended = StallDetector(time.monotonic()), b"", False
+        detector, self._stderr, self._was_ended = StallDetector(time.monotonic()), b"", False
         supervisor = asyncio.create_task(self._supervise(process, parser, detector, stop))
         try:
             async for chunk in process.chunks():
-                before = preparing or parser.is_preparing()
-                if isinstance(chunk, Record):
-                    self._machine_record(chunk, process, preparing=before)
-                    continue
-                detector.output(chunk.time)
-                if chunk.stream == "stderr":
-                    stderr = (stderr + chunk.data)[-_STDERR_BYTES:]
-                readings = self._parsed(chunk, process, parser, before)
-                self._emit(readings, detector, preparing or parser.is_preparing())
-                if parser.is_prepared():
-                    self._task.recorder.end(self._task.name, preparing=True)
-                    self._task.together.prepared(self._task.name, process)
+                self._take(chunk, process, parser, detector, preparing=preparing)
             self._emit(parser.finish(), detector, preparing or parser.is_preparing())
         finally:
             supervisor.cancel()
             await process.stop()
             status = await process.wait()
             if not preparing:
-                for part in (True, False):
-                    self._task.recorder.end(self._task.name, preparing=part)
-                self._task.together.ended(self._task.name)
+                self._has_ended()
         if status is not None:
             self._access_is_removed()
-        self._find_unkillable(stderr)
-        result = parser.result()
-        pause = process.longest_pause_seconds
-        program = self._task.step.tool
+        self._find_unkillable(self._stderr)
+        result, pause, program = parser.result(), process.longest_pause_seconds, self._task.step.tool
         outcome, error = decide(status, stop.reason, result, pause, was_ended=self._was_ended, program=program)
         if outcome == "lost" and (process.connection_lost or self._task.shell.connection.closed):
             error = self.lost
         return outcome, error, result
+
+    def _take(
+        self, chunk: Chunk | Record, process: Process, parser: Parser, detector: StallDetector, *, preparing: bool
+    ) -> None:
+        """Store and publish a piece of the output."""
+        before = preparing or parser.is_preparing()
+        if isinstance(chunk, Record):
+            self._machine_record(chunk, process, preparing=before)
+            return
+        detector.output(chunk.time)
+        if chunk.stream == "stderr":
+            self._stderr = (self._stderr + chunk.data)[-_STDERR_BYTES:]
+        readings = self._parsed(chunk, process, parser, before)
+        self._emit(readings, detector, preparing or parser.is_preparing())
+        if parser.is_prepared():
+            self._task.recorder.end(self._task.name, preparing=True)
+            self._task.together.prepared(self._task.name, process)
+
+    def _has_ended(self) -> None:
+        """The command that is measured, and with it what it prepared."""
+        for part in (True, False):
+            self._task.recorder.end(self._task.name, preparing=part)
+        self._task.together.ended(self._task.name)
 
     def _elapsed(self, chunk: Chunk, process: Process) -> float:
         half_trip = self._task.shell.connection.round_trip_seconds / 2

@@ -8,7 +8,6 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from cephtui.models import Node, Plan
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import Question, TransportError
@@ -21,6 +20,7 @@ from cephtui.targets.base import SecretsMissing, TargetFault
 from cephtui.tools.base import OptionError
 
 if TYPE_CHECKING:
+    from cephtui.models import Node, Plan
     from cephtui.running.survey import Conditions
 
 FAULTS = (StoreError, TransportError, TargetFault, TargetError, OptionError)

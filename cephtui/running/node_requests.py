@@ -12,7 +12,6 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from cephtui.models import Node, Plan
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import TransportError
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from cephtui.analysis.detectors.host import ClusterFacts
     from cephtui.ceph.qos import Limits
     from cephtui.ceph.surroundings import Surroundings
+    from cephtui.models import Node, Plan
     from cephtui.models.inventory import Inventory
     from cephtui.running.survey import Conditions, Survey
 

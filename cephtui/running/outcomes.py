@@ -131,29 +131,29 @@ def decide(
     if status in (LOCK_HELD, NO_LOCK, NO_ACCESS):
         return "refused", result.error
     if status == 124:
-        return "failed", "it did not end in its time and was ended"
+        return "failed", "it did not end in time and was stopped"
     if status != 0 or result.failed:
         return "failed", result.error or ended_with(status, program)
     if not result.flows:
-        return "failed", result.error or "it ended without having done any I/O"
+        return "failed", result.error or "it ended without any I/O"
     return "ok", None
 
 
 def _silence(status: int, pause_seconds: float, result: ToolResult) -> str:
     """The side that stood still when no heartbeat came through: the console knows when it has sent one."""
     if stood := stood_still(pause_seconds):
-        return f"the console {stood} and sent no heartbeat, so the benchmark was ended"
+        return f"the console {stood} and sent no heartbeat, so the benchmark was stopped"
     if status == NO_HEARTBEAT:
-        return result.error or "no heartbeat of the console came through: does the prefix pass on stdin?"
-    ended = "it was not begun" if status == NOT_RELEASED else "the benchmark was ended"
-    text = "the console's heartbeats were sent in time and did not come through"
-    return f"{text}: the connection, sshd or the node stood still, so {ended}"
+        return result.error or "no heartbeat of the console arrived: does the prefix pass on stdin?"
+    ended = "it was not started" if status == NOT_RELEASED else "the benchmark was stopped"
+    text = "the console sent its heartbeats in time, but they did not arrive"
+    return f"{text}: the connection, sshd or the node was blocked, so {ended}"
 
 
 def ended_with(status: int | None, program: str = "it") -> str:
     """That a ``program`` ended with this exit status, and the signal where it stands for one."""
     if status is None:
-        return "it ended without an exit status: it was killed, or its prefix was"
+        return "it ended without an exit status: the command or its prefix was killed"
     if status == 128 + signal.SIGKILL:
         return f"{program} was killed (SIGKILL)"
     names = {128 + number: number.name for number in signal.Signals}

@@ -20,7 +20,7 @@ from cephtui.targets import TargetError, parse_target, target_kind
 FREED_SECONDS = 60.0
 """How long what was removed can be missing in the free space."""
 CHECK_AGAIN_SECONDS = 3.0
-_WAITS_FOR_ROOM = "what was removed lately is not free yet: this is waited for"
+_WAITS_FOR_ROOM = "waiting until the space of removed data is free"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ async def has_just_ended(root: Path, cluster: ClusterReader, pool: str) -> bool:
 async def check_cluster(shell: Shell, demand: Demand, root: Path, pause: Callable[[str], Awaitable[bool]]) -> Preflight:
     """The cluster before a step, asked again where a refusal passes, and where own data was removed lately.
 
-    ``pause`` waits a little for what its text says, and tells whether to wait no longer. Raises TransportError.
+    ``pause`` waits a little for what its text says, and tells whether to stop waiting. Raises TransportError.
     """
     until = time.monotonic() + preflight.PASSES_SECONDS
     while True:

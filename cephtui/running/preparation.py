@@ -111,7 +111,7 @@ class Preparation:
         limit = prefill_bytes / _SLOWEST_PREFILL_BYTES_PER_SECOND
         result = await self._run(argv, limit, stop)
         if result.write is None or result.write.bytes != prefill_bytes:
-            raise PartEnded("failed", f"prefilling {self._task.target.spec}: not all of it was written")
+            raise PartEnded("failed", f"prefilling {self._task.target.spec}: not all data was written")
 
     async def _run(self, argv: tuple[str, ...], limit_seconds: float, stop: StopRequest) -> ToolResult:
         """Run a command of the preparation; raises PartEnded unless it succeeds."""

@@ -50,7 +50,7 @@ async def _wait_for_scrubs(bench: Bench, shell: NodeShell, stop: StopRequest) ->
     until, is_said = time.monotonic() + _SCRUBS_SECONDS, False
     while (await ClusterReader(shell).ask(reader.STATUS)).scrubbing_pgs and time.monotonic() < until:
         if not is_said:
-            bench.publish(Notice(0, f"scrubs in progress are waited for, at most {_SCRUBS_SECONDS:.0f} s ..."))
+            bench.publish(Notice(0, f"waiting for scrubs in progress, at most {_SCRUBS_SECONDS:.0f} s ..."))
             is_said = True
         if await stop.asked_within(_ASK_SECONDS):
             return

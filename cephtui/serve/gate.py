@@ -11,11 +11,11 @@ from ipaddress import ip_address
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _HOST = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9_.-]+))(?::[0-9]{1,5})?")
-_OTHER_HOST = "this page has another address: the Host of the request is not this server's"
-_FOREIGN = "opened by another page: the Origin of the request is not this server's"
+_OTHER_HOST = "wrong address: the Host of the request is not this server"
+_FOREIGN = "opened from another page: the Origin of the request is not this server"
 _NO_TOKEN = "a token is missing: open the whole link that cephtui serve has printed"
 _WRONG = "wrong token: open the whole link that cephtui serve has printed"
-_USED = "this link was used already, and works in one browser only: ask for the next one"
+_USED = "this link was used already and works in one browser only: take the next link from the output of cephtui serve"
 
 
 class Shut(Exception):

@@ -32,7 +32,7 @@ _FONT_PIXELS = range(6, 41)
 _CHUNK_BYTES = 1 << 16
 _MOST = 8
 """Pages at once: each is a process that draws."""
-_FULL = f"{_MOST} pages are open, which is the most: close one and open this again"
+_FULL = f"{_MOST} pages are open, which is the maximum: close one and reload this page"
 _TO_THE_PAGE = '<!DOCTYPE html><meta http-equiv="refresh" content="0;url=/"><title>cephtui</title>'
 """A redirection would still count as opened by the page that the link was clicked on, and get no strict cookie."""
 

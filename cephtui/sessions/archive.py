@@ -19,7 +19,8 @@ from cephtui.sessions.kept import DELETED, take_out
 from cephtui.sessions.names import check_session_name, check_writable
 from cephtui.sessions.store import NOTES_FILE, UNDO_FILE, StoreError, check_name, read_notes
 from cephtui.sessions.undo import check_undone
-from cephtui.sessions.writer import take_lock, write_whole
+from cephtui.sessions.writer import take_lock
+from cephtui.writing import write_whole
 
 __all__ = [
     "annotate",
@@ -52,7 +53,7 @@ def write_notes(directory: Path, notes: SessionNotes) -> None:
     try:
         write_whole(path, as_json(notes, indent=1))
     except OSError as error:
-        raise StoreError(f"can't write {path}: {error.strerror}: the notes stay as they were") from None
+        raise StoreError(f"can't write {path}: {error.strerror}: the notes were not changed") from None
 
 
 def annotate(directory: Path, **changes: object) -> SessionNotes:
@@ -75,7 +76,7 @@ def name_problem(root: Path, old: str, new: str) -> str | None:
     except StoreError as error:
         return str(error)
     if new != old and os.path.lexists(root / new):
-        return f"there is a session {new} already: choose another name"
+        return f"session {new} exists already: choose another name"
     return None
 
 
@@ -159,7 +160,7 @@ def _check_own(directory: Path) -> None:
     if not directory.is_dir():
         raise StoreError(f"no session {directory.name!r}: cephtui sessions lists them")
     if not any(os.path.lexists(directory / name) for name in _OWN):
-        raise StoreError(f"{directory} is no session of cephtui's: change or remove it by hand")
+        raise StoreError(f"{directory} is not a cephtui session: change or remove it by hand")
 
 
 @contextlib.contextmanager
@@ -170,6 +171,6 @@ def _locked(directory: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreError(f"{directory}: {error.strerror}") from None
     if lock is None:
-        raise StoreError(f"session {directory.name} is being written by a console: end that one first")
+        raise StoreError(f"session {directory.name} is being written by a console: quit that console first")
     with lock:
         yield

@@ -19,7 +19,7 @@ from cephtui.paths import make_private
 from cephtui.reading import open_to_append
 from cephtui.sessions.jsonlines import as_json
 from cephtui.sessions.store import readable_lines
-from cephtui.sessions.writer import write_whole
+from cephtui.writing import write_whole
 
 _FSID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MOST_BYTES = 4 << 20

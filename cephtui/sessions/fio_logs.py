@@ -47,8 +47,8 @@ def why_no_run(path: Path, text: str) -> tuple[str, bool]:
     kind = f"fio's {KINDS[name.kind]} log"
     beside = _output_beside(path.parent, name)
     if beside:
-        return f"{kind}, whose run is in {beside}", True
-    return f"{kind} without the output of its run", False
+        return f"{kind} of the run in {beside}", True
+    return f"{kind}, without the output of the run", False
 
 
 def _output_beside(folder: Path, log_name: LogName) -> str:

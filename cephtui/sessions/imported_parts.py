@@ -74,7 +74,7 @@ def _problem(run: Run) -> str | None:
     if run.outcome == "failed":
         return run.error
     if run.outcome == "stopped":
-        return next((finding.text for finding in run.findings if finding.code == "incomplete"), "ended before its time")
+        return next((finding.text for finding in run.findings if finding.code == "incomplete"), "ended early")
     return None
 
 

@@ -44,7 +44,7 @@ def check_new(root: Path, name: str) -> None:
     """Raises StoreError for a name that no session can have, or that one already has."""
     check_session_name(root, name)
     if os.path.lexists(root / name):
-        problem = f"there is a session {name} already, perhaps of the same files"
+        problem = f"session {name} exists already, perhaps from the same files"
         raise StoreError(f"{problem}: choose another name with --session, or delete that one")
 
 
@@ -191,7 +191,7 @@ def _outcome(logged: FoundRun) -> tuple[Outcome, str | None]:
     if logged.error:
         return "failed", logged.error
     if not logged.summary.flows:
-        return "failed", "it ended without having done any I/O"
+        return "failed", "it ended without any I/O"
     return ("stopped", None) if logged.stopped else ("ok", None)
 
 

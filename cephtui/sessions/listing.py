@@ -6,6 +6,7 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
+from cephtui import paths
 from cephtui.models.session_row import SessionRow
 from cephtui.reading import load_json, read_bytes
 from cephtui.sessions import demo
@@ -30,8 +31,11 @@ def list_sessions(root: Path) -> list[SessionRow]:
 
 
 def list_with_demo(root: Path) -> list[SessionRow]:
-    """All sessions, and the demo after them unless a session of the user has its name."""
-    rows = list_sessions(root)
+    """All sessions, and the demo after them unless a session of the user has its name.
+
+    Beside the unpacked demo there are no others: a screen that was opened on it lists the user's.
+    """
+    rows = list_sessions(paths.sessions_dir() if demo.is_packaged(root / demo.SESSION) else root)
     return rows if any(row.session == demo.SESSION for row in rows) else [*rows, demo_row()]
 
 
@@ -71,7 +75,7 @@ def _renew_figures(directory: Path, names: set[str]) -> dict[str, Any]:
     stamps = stamps_of(directory, names)
     figures = session_figures(directory)
     if text := row_text(figures, stamps):
-        from cephtui.sessions.writer import write_whole
+        from cephtui.writing import write_whole
 
         with contextlib.suppress(OSError):
             write_whole(directory / ROW_FILE, text)

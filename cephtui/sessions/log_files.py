@@ -22,7 +22,7 @@ from cephtui.tools.unread import Unread, find_unread, problem_of
 
 FILE_MOST_BYTES = 32 << 20
 """Bytes of a log. An hour of fio's json+ with a status each second has 100 MB, and can be cut."""
-_CUT = "several runs are cut apart with split or csplit"
+_CUT = "split a file with several runs with split or csplit"
 _SMALLER = f"the end of the file has the totals (tail -c 30M FILE > end.log), {_CUT}"
 """What to do with a log that is too large."""
 FILES_MOST = 10_000
@@ -79,7 +79,7 @@ def _raise(error: OSError) -> None:
 def read_log_file(path: Path) -> LogFile:
     """The runs in a file, or why there are none; no content of a file raises an error."""
     if is_beside(path):
-        return LogFile(path, problem="one of cbt's files beside its output", is_beside=True)
+        return LogFile(path, problem="a file of cbt, not its output", is_beside=True)
     try:
         with open_regular(path) as file:
             if _is_binary(file.read(_HEAD_BYTES)):

@@ -55,7 +55,7 @@ def ensure_unpacked(directory: Path) -> Path:
         return demo.unpacked()
     except OSError as error:
         why = f"can't unpack the demo in {paths.cache_dir()}: {error.strerror or error}"
-        room = "make room, or " if error.errno in NO_ROOM else ""
+        room = "free up space, or " if error.errno in NO_ROOM else ""
         raise StoreError(f"{why}: {room}set XDG_CACHE_HOME to another directory") from None
 
 

@@ -35,7 +35,7 @@ def step_of(directory: Path, run: Run) -> Step:
 def step_and_plan(directory: Path, run: Run) -> tuple[Step, tuple[Step, ...]]:
     """The step that a run carried out, and all steps of its plan; raises StoreError."""
     if run.imported_from:
-        problem = f"run {run.run} was imported from {run.imported_from}, so there is no live output to replay"
+        problem = f"run {run.run} was imported from {run.imported_from}, which has no live output to replay"
         raise StoreError(f"{problem}: cephtui show {run.session}/{run.run}")
     lines = _Lines(directory / "plans.jsonl", most_bytes=DOCUMENT_MOST_BYTES)
     step_and_plan: tuple[Step, tuple[Step, ...]] | None = None  # of a plan that was stopped, the rest is planned again
@@ -51,7 +51,7 @@ def step_and_plan(directory: Path, run: Run) -> tuple[Step, tuple[Step, ...]]:
                 step_and_plan = step, steps
                 break
     if step_and_plan is None:
-        raise StoreError(f"{lines.path}: the plan of run {run.run} is not in it")
+        raise StoreError(f"{lines.path}: it lacks the plan of run {run.run}")
     return step_and_plan
 
 

@@ -78,7 +78,7 @@ def _around(directory: Path, runs: Sequence[Run], marks: tuple[Mark, ...], numbe
     for mark in (number,) if number else range(len(marks), 0, -1):
         if changes := around(runs, marks, mark):
             is_last = mark == (number or len(marks))
-            note = f"{why_none(runs, marks, len(marks))}: judged is mark {mark}"
+            note = f"{why_none(runs, marks, len(marks))}: mark {mark} is judged"
             left_out = tuple(left_beside_mark(runs, marks, mark, changes))
             return SavedChange(tuple(changes), marks, directory, not_chosen=left_out, notes=() if is_last else (note,))
     raise NoChange(f"session {name}: {why_none(runs, marks, number or len(marks))}: {two}")

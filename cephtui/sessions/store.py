@@ -37,7 +37,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from cephtui import models, units
-from cephtui.models import SCHEMA_VERSION
 from cephtui.printable import one_line, printable
 from cephtui.reading import (
     DOCUMENT_MOST_BYTES,
@@ -107,7 +106,7 @@ def check_space(root: Path, plan: Plan) -> None:
     if free < needed:
         raise StoreError(
             f"not enough space for the session in {root}: needs about {units.size(needed)}, "
-            f"{units.size(free)} free: make room, run shorter, or set CEPHTUI_DATA_DIR"
+            f"{units.size(free)} free: free up space, choose a shorter run, or set CEPHTUI_DATA_DIR"
         )
 
 
@@ -119,7 +118,7 @@ def unwritable(error: OSError, what: str = "the session") -> str:
 
 def cannot_write(error: OSError, what: str = "the session") -> StoreError:
     """Why a directory can't be written, with what helps."""
-    room = "make room, or " if error.errno in NO_ROOM else ""
+    room = "free up space, or " if error.errno in NO_ROOM else ""
     return StoreError(f"{unwritable(error, what)}: {room}set CEPHTUI_DATA_DIR to another directory")
 
 
@@ -135,8 +134,8 @@ def load_model(path: Path, model: type[M]) -> M:
 
     try:
         data = load_json(read_bytes(path))
-        version = data.get("schema_version", SCHEMA_VERSION)
-        if isinstance(version, int) and version > SCHEMA_VERSION:
+        version = data.get("schema_version", models.SCHEMA_VERSION)
+        if isinstance(version, int) and version > models.SCHEMA_VERSION:
             raise StoreError(f"{path}: written by a newer cephtui (schema {version}): update cephtui to read it")
         return model.model_validate(data)
     except OSError as error:

@@ -64,8 +64,8 @@ def check_undone(directory: Path) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise StoreError(f"{path}: {error.strerror}: it lists what must be removed before: repair it first") from None
+        raise StoreError(f"{path}: {error.strerror}: it lists leftovers to be removed: repair the file first") from None
     undos = pending(directory)
     if undos:
         what = f"{undos[0].target} on {undos[0].node}" + (f" and {len(undos) - 1} more" if len(undos) > 1 else "")
-        raise StoreError(f"session {directory.name} has left {what} behind: cephtui cleanup removes them first")
+        raise StoreError(f"session {directory.name} left {what} behind: remove them first with cephtui cleanup")

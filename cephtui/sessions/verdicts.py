@@ -48,7 +48,7 @@ def with_earlier(judgement: Judgement, directory: Path) -> Judgement:
     if not earlier:
         return judgement
     again = "second look" if earlier == 1 else f"look {earlier + 1} at these runs"
-    note = f"{again}: each further look adds up to 2.5 % of false verdicts"
+    note = f"{again}: each further look adds up to 2.5 % false verdicts"
     conclusion = judgement.conclusion.model_copy(update={"notes": (*judgement.conclusion.notes, note)})
     return Judgement(judgement.verdicts, conclusion)
 

@@ -45,6 +45,7 @@ from cephtui.sessions.store import (
 )
 from cephtui.sessions.undo import Undo
 from cephtui.tools.base import Stream
+from cephtui.writing import write_all, write_whole
 
 if TYPE_CHECKING:
     from cephtui.models.study import SavedStudy
@@ -77,32 +78,6 @@ class _RawOutput:
     tail: bytes = b""
     is_cut: bool = False
     """Whether it is stored no more, but for its tail."""
-
-
-def _write_all(file: IO[bytes], data: bytes) -> None:
-    """To an unbuffered file, so that what was written survives the process; a full disk takes all of it or nothing."""
-    start, view = file.tell(), memoryview(data)
-    try:
-        while view:
-            view = view[file.write(view) :]
-    except OSError:
-        file.truncate(file.seek(start))
-        raise
-
-
-def write_whole(path: Path, content: str | bytes) -> None:
-    """A file that is there complete or not at all; raises OSError."""
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with partial.open("wb", buffering=0) as file:
-            _write_all(file, content.encode() if isinstance(content, str) else content)
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
 
 
 def take_lock(directory: Path) -> IO[bytes] | None:
@@ -154,16 +129,16 @@ class RunWriter:
 
     def sample(self, sample: Sample) -> None:
         """One line of samples."""
-        _write_all(self._file("samples.jsonl"), sample_line(sample).encode() + b"\n")
+        write_all(self._file("samples.jsonl"), sample_line(sample).encode() + b"\n")
         self._history.add(sample)
 
     def state(self, sample: StateSample) -> None:
         """One line of what is watched during the run."""
-        _write_all(self._file(state_files()[type(sample)]), line(sample).encode() + b"\n")
+        write_all(self._file(state_files()[type(sample)]), line(sample).encode() + b"\n")
 
     def node_ended(self, ended: NodeEnded) -> None:
         """One line for a node whose part is over."""
-        _write_all(self._file("ended.jsonl"), line(ended).encode() + b"\n")
+        write_all(self._file("ended.jsonl"), line(ended).encode() + b"\n")
 
     def raw(self, process: str, stream: Stream, data: bytes, elapsed_seconds: float) -> None:
         """A piece of output of ``NODE`` or ``NODE.prepare``, and when it arrived.
@@ -188,9 +163,9 @@ class RunWriter:
             return False
         try:
             file = self._file(f"raw/{process}.{stream}")
-            _write_all(file, data)
+            write_all(file, data)
             try:
-                _write_all(self._file(f"raw/{process}.index.jsonl"), index)
+                write_all(self._file(f"raw/{process}.index.jsonl"), index)
             except OSError:
                 file.truncate(offset)  # else it would be in the tail once more
                 raise
@@ -400,7 +375,7 @@ def append_lines(path: Path, lines: Iterable[Model]) -> None:
 def _append_text(path: Path, text: str) -> None:
     """Whole lines, also behind one that a crash has torn; raises OSError."""
     with open_to_append(path) as file:
-        _write_all(file, b"\n" * _is_torn(path) + text.encode())
+        write_all(file, b"\n" * _is_torn(path) + text.encode())
         os.fsync(file.fileno())
 
 

@@ -151,7 +151,7 @@ def command_of(text: str) -> str:
     from cephtui.printable import printable
 
     if printable(text) != text:
-        raise ValueError("expected one line of what a terminal shows: name a script instead")
+        raise ValueError("expected one line of printable text: put the commands into a script")
     return text
 
 
@@ -172,11 +172,11 @@ KINDS = {
         StudyKind(
             "runs",
             "once, or several times",
-            codes="5 a figure that --expect names was not reached; 6 nor shown to be",
+            codes="5 a figure given with --expect was not reached; 6 not certain whether it was",
             further=(
                 StudyOption(
                     "--repeat",
-                    "Runs of each preset and of each value of its options; three or more are needed for an interval.",
+                    "Runs of each preset and of each value of its options; an interval needs three or more.",
                     "how many times",
                     field="repeats",
                     metavar="N",
@@ -194,7 +194,7 @@ KINDS = {
                 ),
                 StudyOption(
                     "--expect",
-                    "What it has to reach, judged at the end: one figure, or several with commas between them.",
+                    "Required figures, judged at the end: one, or several separated by commas.",
                     "expected figures",
                     field="expect",
                     parse=_expected,
@@ -202,8 +202,8 @@ KINDS = {
                 ),
                 StudyOption(
                     "--volume",
-                    "Of the target as a volume, instead of the presets: its reads, writes and both have to reach it. "
-                    f"{SET_LIMITS}: what is set for its clients.",
+                    "Measure the target as a volume instead of the presets: reads, writes and both must reach "
+                    f"these IOPS. {SET_LIMITS}: those set for its clients.",
                     "promised IOPS",
                     field=PROMISED,
                     parse=_promise,
@@ -211,7 +211,7 @@ KINDS = {
                 ),
                 StudyOption(
                     "--jobs",
-                    "A volume is measured with N jobs too; several numbers with commas between them.",
+                    "Measure a volume also with N jobs; several numbers separated by commas.",
                     "and with N jobs",
                     field="jobs",
                     parse=_several_jobs,
@@ -225,7 +225,7 @@ KINDS = {
             (
                 StudyOption(
                     "--until-stable",
-                    "Repeat until the mean is known to +-PERCENT with 95 % confidence; 5 where none is given.",
+                    "Repeat until the mean is known to +-PERCENT (5 by default) with 95 % confidence.",
                     "mean known to +- %",
                     field="percent",
                     metavar="[PERCENT]",
@@ -245,8 +245,8 @@ KINDS = {
             ),
             decides="how many repeats there are",
             excludes=("--repeat", "--order"),
-            in_suites="a suite says how often each of its steps is repeated",
-            codes="6 not stable: the mean is not known as well as --until-stable asks for",
+            in_suites="a suite sets how often its steps are repeated",
+            codes="6 not stable: the mean is not known to the percentage of --until-stable",
         ),
         StudyKind(
             "sweep",
@@ -270,7 +270,7 @@ KINDS = {
             ),
             decides="how often and in which order it runs",
             excludes=("--repeat", "--until-stable", "--expect"),
-            in_suites="a suite says which depths each of its steps has",
+            in_suites="a suite sets the depths of its steps",
             codes="6 --confirm: no knee was found",
         ),
         StudyKind(
@@ -290,13 +290,13 @@ KINDS = {
             ),
             decides="how often and at which depth it runs",
             excludes=("--repeat", "--order", "--expect"),
-            in_suites="a suite says which depths each of its steps has",
+            in_suites="a suite sets the depths of its steps",
             codes="5 --within: even depth 1 is above the bound; 6 no depth was shown to be within it",
         ),
         StudyKind(
             "check",
             "before and after a change",
-            in_suites="a suite is run before the change and after it, then cephtui check SESSION SESSION",
+            in_suites="run a suite before and after the change, in two sessions, then cephtui check SESSION SESSION",
             further=(
                 StudyOption(
                     "--change",
@@ -331,7 +331,7 @@ KINDS = {
                 ),
                 StudyOption(
                     "--most",
-                    "The most runs per side: 8, 12 or 20; a look comes after 4, 6, 8, 12 and 20. Default: 12.",
+                    "At most so many runs per side: 8, 12 or 20; looked at after 4, 6, 8, 12 and 20. Default: 12.",
                     "at most N per side",
                     field="most",
                     metavar="N",

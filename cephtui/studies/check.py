@@ -61,7 +61,7 @@ class Check(Study[CheckGoal]):
     @classmethod
     def ordered(cls, saved: SavedStudy, values: Mapping[str, Any]) -> SavedStudy:
         if "undo" in values and "change" not in values:
-            raise ValueError("a command that takes the change back needs one that makes it")
+            raise ValueError("--undo needs --change")
         fixed, required = values.get("fixed"), values.get("require_percent", Criteria().require_percent)
         usual = {
             "before": tuple(cell.batch for cell in saved.cells),
@@ -80,7 +80,7 @@ class Check(Study[CheckGoal]):
     def __init__(self, saved: SavedStudy, requests: Iterable[Request], elsewhere: Iterable[Run] = ()) -> None:
         super().__init__(saved, requests, elsewhere)
         if len(self.goal.before) != len(saved.cells):
-            raise ValueError("its goal is not of its presets")
+            raise ValueError("its goal does not fit its presets")
 
     @property
     def batches(self) -> frozenset[str]:
@@ -158,7 +158,7 @@ class Check(Study[CheckGoal]):
 
     def drafts(self) -> list[Request]:
         if len(self.requests) > 1:
-            raise ValueError("a check is of one target, from one set of nodes")
+            raise ValueError("a check measures one target, from one set of nodes")
         for request in self.requests:
             for preset in request.presets:
                 check_one_value(preset, request.overrides)

@@ -237,10 +237,10 @@ class Conductor:
         if self._state != "unknown":
             return
         begun = self._noted()[-1]
-        what = f"the change was begun, and its end is not known: {begun.command}"
+        what = f"the change command was started, and its result is not known: {begun.command}"
         made = await self._front.is_made(what)
         if made is None:
-            undo = f": {remedy_of(self._directory.name)} takes it back" if begun.undo else ""
+            undo = f": {remedy_of(self._directory.name)} undoes it" if begun.undo else ""
             code = EXIT_INCOMPLETE if self._front.is_ending else EXIT_REFUSED
             raise _Over(code, f"{what}: resume it at a terminal, which asks whether it is made{undo}")
         self._state = "made" if made else "not made"
@@ -254,7 +254,7 @@ class Conductor:
         if "unknown" not in (changed, self._state) and changed != self._state:
             done = "undone" if self._state == "made" else "made"
             self._state = changed
-            why = f"the change was {done} by something else than this check, which so can't tell what it measured"
+            why = f"something other than this check {done} the change, so the check can't tell what it measured"
             raise _Over(EXIT_INCOMPLETE, why, spoiled=True)
 
     async def _change(self, command: str) -> None:

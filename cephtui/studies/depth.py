@@ -77,7 +77,7 @@ def check_depth(request: Request, cell: Cell) -> None:
     if tool.depth_option in cell.options:
         raise ValueError(f"chooses the depths: leave out --set {tool.depth_option}")
     if steps_per_repeat(at_depth(request, 1)) > 1:
-        raise ValueError(f"takes one value of each other option, and {request.preset.name} is a sweep")
+        raise ValueError(f"takes one value per option, but {request.preset.name} is a sweep")
 
 
 def _is_possible(request: Request) -> bool:

@@ -183,7 +183,7 @@ class Dispatcher:
         try:
             conclusion = await asyncio.to_thread(_conclusion, study, directory)
         except (OSError, StoreError) as error:
-            self._display.say(f"what the runs show was not kept: {error}")
+            self._display.say(f"the results were not saved: {error}")
             return
         self._display.concluded(study, conclusion)
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from cephtui import units
 from cephtui.frozen import dataclass
-from cephtui.models.plan import Bound, Plan, bound_of_all
+from cephtui.models.bounds import Bound, bound_of_all
+
+if TYPE_CHECKING:
+    from cephtui.models import Plan
 
 
 @dataclass(frozen=True, slots=True)

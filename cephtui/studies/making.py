@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cephtui.models import Node
-from cephtui.models.plan import AS_USUAL, Manner
+from cephtui.models.manner import AS_USUAL, Manner
 from cephtui.models.study import CHECK, RUNS, Cell, SavedStudy
 from cephtui.ordering import Groups, cells_of, place, requests_of, volume_cell
 from cephtui.planning import Order

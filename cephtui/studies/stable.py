@@ -71,7 +71,7 @@ class Stable(Study[StableGoal]):
 
     def drafts(self) -> list[Request]:
         if any(steps_per_repeat(request) > len(request.presets) for request in self.requests):
-            raise ValueError("repeats one value of each option, not a sweep")
+            raise ValueError("repeats single values, not a sweep")
         return [replace(request, repeats=FEWEST) for request in self.requests]
 
     def extent(self, plans: Sequence[Plan]) -> Extent:

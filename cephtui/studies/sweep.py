@@ -137,10 +137,12 @@ def _check_confirmed(request: Request) -> None:
     tool, (step,) = request.preset.tool, plan_of(at_depth(request, 1)).steps
     wrong = "the knee can't be confirmed"
     if "rate_process" not in {field.name for field in tool.fields()}:
-        why = f"{tool.title} can't offer a fixed rate, it begins an operation as soon as another ends"
+        why = f"{tool.title} has no fixed rate: it starts an operation as soon as another ends"
         raise ValueError(f"{wrong}: {why}: leave out --confirm")
     if step.options.get(tool.direction_option) in _MIXED:
-        raise ValueError(f"{wrong}: {tool.title} paces reads and writes apart: take a preset that only does one")
+        raise ValueError(
+            f"{wrong}: {tool.title} limits reads and writes separately: choose a preset that does only one"
+        )
 
 
 def _paced(request: Request, knee: Knee, run: Run) -> Request:

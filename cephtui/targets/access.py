@@ -24,11 +24,11 @@ class AccessKind(TargetKind):
     leaves_files = True
 
     def parse(self, name: str, owner_id: str | None = None) -> Target:
-        raise TargetError(f"{self.spec(name)} is nothing that can be measured")
+        raise TargetError(f"{self.spec(name)} is not a target")
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
         if not _TOKEN.fullmatch(name):
-            return Removed("not ours", "it is nothing that cephtui makes")
+            return Removed("not ours", "cephtui does not create such targets")
         answer = await shell.run(("bash", "-c", _SCRIPT, "cephtui-access-remove", name))
         if answer.status == 0:
             return Removed("done")

@@ -239,7 +239,7 @@ class Target(ABC):
 
     async def create(self, shell: Shell, part: Part, owner: str) -> str:
         """Make a part that carries its owner, and return its identity. Raises TargetFault and TransportError."""
-        raise TargetFault(f"{self.spec} exists already: cephtui does not create it")
+        raise TargetFault(f"{self.spec} exists already, so cephtui does not create it")
 
     def demand(self, step: Step, new_bytes: int) -> Demand:
         """What a step on the target that adds so many bytes needs of the cluster."""
@@ -325,7 +325,7 @@ class TargetKind(ABC):
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
         """Remove the part of this name if it carries its owner, and nothing else; raises TransportError."""
-        return Removed("not ours", "it is nothing that cephtui makes")
+        return Removed("not ours", "cephtui does not create such targets")
 
     async def is_usable(self, shell: Shell) -> bool:
         """Whether a node can have targets of this kind at all; raises TransportError."""

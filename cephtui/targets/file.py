@@ -11,9 +11,8 @@ from dataclasses import field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from cephtui import units
+from cephtui import models, units
 from cephtui.frozen import dataclass
-from cephtui.models import FilePlace, Part
 from cephtui.models.refusal import Refusal
 from cephtui.nodes.shell import (
     Shell,
@@ -37,7 +36,7 @@ from cephtui.tools import check_path
 
 if TYPE_CHECKING:
     from cephtui.ceph.surroundings import Surroundings
-    from cephtui.models import Finding, Kind, Node, OptionValue, Place
+    from cephtui.models import Finding, Kind, Node, OptionValue, Part, Place
     from cephtui.targets.candidates import Candidate
 
 MARK_BYTES = 4096
@@ -130,8 +129,8 @@ class FileTarget(Target):
     def lay_out(self, node: Node, layout: DataLayout) -> tuple[Place, tuple[Part, ...]]:
         """A file for each node, since several nodes may share the file system."""
         path = self.path if layout.alone else f"{self.path}.{node.name}"
-        part = Part(spec=f"file:{path}", bytes=layout.jobs * layout.size_bytes)
-        return FilePlace(kind="file", path=path), (part,)
+        part = models.Part(spec=f"file:{path}", bytes=layout.jobs * layout.size_bytes)
+        return models.FilePlace(kind="file", path=path), (part,)
 
     async def inspect(self, shell: Shell, use: Use) -> TargetState:
         (part,) = use.parts
@@ -295,7 +294,7 @@ def guard_file(path: str, facts: FileFacts, span_bytes: int, destroy: tuple[str,
     if facts.kind not in ("missing", "file"):
         return Refusal(f"{path} is a {facts.kind}", "choose the path of a new file")
     if facts.busy:
-        return Refusal(f"{path} is in use by another run", "wait for its end or choose another file")
+        return Refusal(f"{path} is in use by another run", "wait until it is free, or choose another file")
     if refusal := _guard_use(path, facts):
         return refusal
     if facts.kind == "file" and not facts.marked and not set(confirm_names(path)) & set(destroy):
@@ -314,7 +313,7 @@ def guard_file(path: str, facts: FileFacts, span_bytes: int, destroy: tuple[str,
 def _is_osds(path: str, facts: FileFacts) -> Refusal:
     number = facts.osd or ""
     osd = number if number.isdecimal() else "N"
-    text = f"{path} is in the data directory of osd.{osd}, which is not on the disk that the OSD writes to"
+    text = f"{path} is in the data directory of osd.{osd}, which is not on the disk of the OSD"
     if facts.is_osd_data:
         text = f"{path} is data of an OSD" if osd == "N" else f"{path} is data of osd.{osd}"
     return Refusal(text, f"measure the OSD itself with --target osd:{osd}")
@@ -322,7 +321,7 @@ def _is_osds(path: str, facts: FileFacts) -> Refusal:
 
 def _guard_use(path: str, facts: FileFacts) -> Refusal | None:
     """Why a file may not be used, given up or not: somebody has it open, locked or behind a device."""
-    remedy = "wait for its end or choose another file"
+    remedy = "wait until it is free, or choose another file"
     if facts.swaps:
         return Refusal(f"{path} is used as swap space", "choose another file")
     if facts.holders:
@@ -345,7 +344,7 @@ def _guard_space(path: str, facts: FileFacts, span_bytes: int) -> Refusal | None
         return None
     return Refusal(
         f"not enough free space for {path}: needs {units.size(needed)} (size x numjobs), "
-        f"{units.size(facts.free)} free of which {units.size(reserve)} stay in reserve",
+        f"{units.size(facts.free)} free, of which {units.size(reserve)} are kept in reserve",
         "choose a smaller size or another target",
     )
 

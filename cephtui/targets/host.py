@@ -70,7 +70,7 @@ class HostTarget(Target):
         except ValueError as error:
             raise TargetError(f"target {self.spec!r}: {error}") from None
         if self.address and len(chosen) > 1:
-            raise TargetError(f"target {self.spec!r}: an address is that of one node, not of a group")
+            raise TargetError(f"target {self.spec!r}: an address belongs to one node, not to a group")
         return tuple(replace(self, name=node.name, node=node) for node in chosen)
 
     def measured_from(self, nodes: Sequence[str]) -> list[tuple[str, ...]]:
@@ -85,7 +85,7 @@ class HostTarget(Target):
     async def locate(self, shells: Mapping[str, Shell], cluster_shell: Shell) -> HostTarget:
         """The target with its addresses in the cluster's networks, and with a free port."""
         if self.node is None:
-            raise TargetFault(f"{self.spec} is several pairs of nodes: choose one with host:NODE, and one node")
+            raise TargetFault(f"{self.spec} is several pairs of nodes: choose one pair with host:NODE and one --node")
         shell = shells[self.name]
         done = await shell.run(("bash", "-c", _SCRIPT, "cephtui-host", *map(str, _PORTS)))
         printed = dict(line.split("\t", 1) for line in done.stdout.splitlines() if "\t" in line)
@@ -187,5 +187,5 @@ class HostKind(TargetKind):
         if not is_text(name) or not node or node.startswith("-") or any(map(str.isspace, node)):
             raise TargetError(f"target {self.spec(name)!r}: expected host:NODE, host:NODE@ADDRESS or host:*")
         if node == _EVERY and address:
-            raise TargetError(f"target {self.spec(name)!r}: an address is that of one node")
+            raise TargetError(f"target {self.spec(name)!r}: an address belongs to one node")
         return HostTarget(node, address)

@@ -150,7 +150,7 @@ class KrbdPool(Target):
         await self._make_file(shell, _directory(image), part.bytes, owner)
         identity = (await self._facts(shell, image)).identity
         if identity is None:
-            raise TargetFault(f"image {name} is not there any more, {device} was unmapped")
+            raise TargetFault(f"image {name} no longer exists, {device} was unmapped")
         return identity
 
     async def _load(self, shell: Shell, image: str) -> KrbdFacts:

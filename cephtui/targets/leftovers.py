@@ -48,7 +48,7 @@ class ConnectionSettings:
     def unusable(self) -> str | None:
         """Why the list's settings can't be used, even if the user agrees."""
         if len(describe(self.listed)) > _LONGEST:
-            return "its settings in the list are too long to be read"
+            return "its settings in the list are too long"
         logins = [name for name in (self.listed.host, self.listed.user) if name is not None]
         return None if all(map(_PLAIN.fullmatch, logins)) else "its host or user in the list is not valid"
 

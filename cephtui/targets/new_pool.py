@@ -76,7 +76,7 @@ class NewPool(Target, OwnPool):
         if tool.kinds & usable:
             return None
         if tool.kinds & {RbdPool.kind, self.kind}:
-            why = "overwrites parts of objects, which an erasure-coded pool takes only with allow_ec_overwrites"
+            why = "overwrites parts of objects, which an erasure-coded pool allows only with allow_ec_overwrites"
             return f"{tool.title} {why}, which cephtui does not set: use --target new-pool:size=3"
         return tool.check_kind(self.kind)
 
@@ -157,7 +157,7 @@ class WholePool(Target):
         most = (use.object_bytes and await ClusterReader(shell).optional(reader.OBJECT_MOST)) or _OBJECT_MOST
         if use.object_bytes <= most:
             return TargetState()
-        problem = f"objects of {units.size(use.object_bytes)} are larger than OSDs take: osd_max_object_size is "
+        problem = f"objects of {units.size(use.object_bytes)} are larger than OSDs accept: osd_max_object_size is "
         remedy = f"choose objects of at most {units.short_size(most)}"
         return TargetState(Refusal(f"{problem}{units.size(most)}", remedy))
 
@@ -196,13 +196,13 @@ class NewPoolKind(TargetKind):
         return [self.in_any_cluster()] if surroundings.is_admin else []
 
     def in_any_cluster(self) -> Candidate:
-        text = "a new pool for the session, deleted with all that is in it; or k=2,m=1, ec=PROFILE, rule=NAME"
+        text = "a new pool for the session, deleted at the end; or k=2,m=1, ec=PROFILE, rule=NAME"
         return Candidate(self.examples[0], text)
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
         """Delete the pool of this name if it carries its owner, and what was made before the pool had its name."""
         if not (OWN_NAME.fullmatch(name) and owner):
-            return Removed("not ours", f"{name} is not named as cephtui names its pools")
+            return Removed("not ours", f"{name} does not have a name that cephtui gives pools")
         unmarked = _unmarked_name(name, owner)
         try:
             osd_map = await ClusterReader(shell).ask(reader.OSD_MAP)

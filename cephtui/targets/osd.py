@@ -30,7 +30,7 @@ _ROOM = 4
 _SHOWN_MOST = 8
 _SMALL_BLOCK = 1 << 20
 _ALL_PGS = "the OSDs are needed for them"
-_CAN_HANG = "; writes below 1 MiB have made OSDs of Ceph 16.2 hang that were short of CPU"
+_CAN_HANG = "; on Ceph 16.2, writes below 1 MiB have made OSDs hang that were short of CPU"
 """A warning for small blocks, as seen on a lab of 16.2.15, at a new OSD map."""
 
 
@@ -144,7 +144,7 @@ def guard_osds(which: str, osds: Sequence[int], tree: CrushTree, state: ClusterS
 
 def _guard_state(state: ClusterState) -> Refusal | None:
     if "full" in state.flags or any(check.code == "OSD_FULL" for check in state.checks):
-        return Refusal("an OSD of the cluster is full", "see ceph health detail and make room first")
+        return Refusal("an OSD of the cluster is full", "see ceph health detail and free up space first")
     return guard_all_pgs(state, _ALL_PGS)
 
 
@@ -157,7 +157,7 @@ def guard_room(osds: Sequence[int], pools: Pools, portion_bytes: int) -> Refusal
             text = (
                 f"osd.{usage.id} is {used_percent} full, and needs {units.size(needed)} below nearfull ({near_percent})"
             )
-            return Refusal(text, "make room first, or choose other OSDs")
+            return Refusal(text, "free up space first, or choose other OSDs")
     return None
 
 
@@ -167,8 +167,8 @@ async def _guard_caps(shell: Shell, osd: int) -> Refusal | None:
     if answer.status == 0:
         return None
     if answers.is_denied(answer.status, answer.stderr):
-        text = "the cephx caps don't allow it to tell an OSD to write"
-        return Refusal(text, "start cephtui with another --ceph-id: it needs osd 'allow *'")
+        text = "the cephx caps don't allow ceph tell osd.N bench"
+        return Refusal(text, "start cephtui with a --ceph-id that has osd 'allow *'")
     return Refusal(f"osd.{osd} does not answer: {failure_reason(answer)}", "see ceph osd tree and its log")
 
 
@@ -180,9 +180,7 @@ def guard_clients(spec: str, osds: Sequence[int], pools: Pools, *, small: bool) 
     warning = _CAN_HANG if small else ""
     remedy = "wait for a quiet hour, choose other OSDs, or allow it with --shared-pool"
     if pools.pgs is None:
-        text = (
-            f"whose clients {_osd_names(osds)} {'serve' if len(osds) > 1 else 'serves'} can't be asked: no permission"
-        )
+        text = f"whose clients {_osd_names(osds)} {'serve' if len(osds) > 1 else 'serves'} is not known: no permission"
         return Refusal(text + warning, remedy, confirm=spec, confirm_kind="shared-pool")
     served = dict(_pools_by_osd(osds, pools))
     if not served:

@@ -100,7 +100,7 @@ class PoolKind(TargetKind):
 def parse_name(text: str, name: str) -> str:
     """The pool in a target's text; raises TargetError."""
     if "/" in name:
-        raise TargetError(f"target {text!r}: expected the name of a pool; cephtui makes a namespace of its own in it")
+        raise TargetError(f"target {text!r}: expected the name of a pool, in which cephtui creates a namespace")
     if not is_text(name):
         raise TargetError(f"target {text!r}: expected the name of a pool")
     return name
@@ -121,7 +121,7 @@ async def remove_namespace(shell: Shell, pool: str, namespace: str, owner: str |
     Without an owner nothing is removed: that is what was made before namespaces were marked.
     """
     if not OWN_NAME.fullmatch(namespace) or not pool or pool.startswith("-") or not is_text(pool):
-        return Removed("not ours", f"{pool}/{namespace} is not named as cephtui names its namespaces")
+        return Removed("not ours", f"{pool}/{namespace} does not have a name that cephtui gives namespaces")
     argv = objects.empty_argv(_place(shell, pool, namespace), _mark(owner) if owner else "")
     answer = await shell.ceph(argv, timeout_seconds=_EMPTY_SECONDS)
     remaining = answer.stdout.strip()

@@ -19,7 +19,7 @@ class QuietKind(TargetKind):
     ends_with_study = True
 
     def parse(self, name: str, owner_id: str | None = None) -> Target:
-        raise TargetError(f"{self.spec(name)} is nothing that can be measured")
+        raise TargetError(f"{self.spec(name)} is not a target")
 
     async def remove(self, shell: Shell, name: str, owner: str | None) -> Removed:
         """Put back what the session of this owner has noted in the cluster, and nothing else."""

@@ -256,7 +256,7 @@ async def _holes(shell: Shell, facts: ImageFacts, span: int) -> tuple[Finding, .
 async def _chain(cluster: ClusterReader, facts: ImageFacts) -> list[ImageInfo] | str:
     """An image with all that it is a clone of; or why it is not known soon which of their objects exist."""
     if facts.use is None or facts.use.migrating:
-        return f"image {facts.info.spec} may be just being migrated"
+        return f"image {facts.info.spec} may be in migration"
     chain = [facts.info]
     while len(chain) <= _PARENTS_MOST:
         if not chain[-1].tells_objects:
@@ -267,7 +267,7 @@ async def _chain(cluster: ClusterReader, facts: ImageFacts) -> list[ImageInfo] |
         if parent is None:
             return f"the image that {facts.info.spec} is a clone of can't be inspected"
         chain.append(parent)
-    return f"image {facts.info.spec} is a clone of a clone of too many others"
+    return f"image {facts.info.spec} has too many parents"
 
 
 async def image_facts(shell: Shell, pool: str, image: str) -> ImageFacts:
@@ -362,7 +362,7 @@ async def remove_own_image(shell: Shell, pool: str, image: str, owner: str | Non
     removed: that is what was made before images were marked.
     """
     if not is_own_name(pool, image):
-        return Removed("not ours", f"{pool}/{image} is not named as cephtui names its images")
+        return Removed("not ours", f"{pool}/{image} does not have a name that cephtui gives images")
     if owner:
         unmarked = _unmarked_name(image, owner)
         remaining = await shell.ceph(images.info_argv(pool, unmarked))
@@ -397,10 +397,10 @@ async def reason_to_keep(shell: Shell, pool: str, image: str, owner: str | None)
         mark = await shell.ceph(images.metadata_argv(pool, info.id, OWNER_KEY))
         image_owner = images.parse_metadata(mark.status, mark.stdout + mark.stderr)
     except ValueError as error:
-        return Removed("failed", f"can't tell whose it is: {error}")
+        return Removed("failed", f"can't tell who created it: {error}")
     if not owner or image_owner != owner:
-        whose = "the mark of another session" if image_owner else "no mark of cephtui's"
-        return Removed("not ours", f"it carries {whose}; if it is yours: rbd rm {pool}/{image}")
+        whose = "the mark of another session" if image_owner else "no mark of cephtui"
+        return Removed("not ours", f"it has {whose}; if it is yours: rbd rm {pool}/{image}")
     return None
 
 

@@ -23,7 +23,7 @@ async def remove_part(shell: Shell, undo: Undo) -> Removed:
     """
     kind, name = target_kind(undo.target), undo.target.partition(":")[2]
     if kind is None or (kind.in_pool and not _OWNER.fullmatch(undo.owner or "")):
-        return Removed("not ours", "it is nothing that cephtui makes")
+        return Removed("not ours", "cephtui does not create such targets")
     removed = await kind.remove(shell, name, undo.owner)
     if removed.status != "absent":
         return removed
@@ -48,7 +48,7 @@ def _absent_file(path: str, before: str | None, now: str) -> Removed:
     if before in (None, printable(now)):
         return Removed("done")
     return Removed(
-        "failed", f"it is on the file system of {before}, and {path} is on that of {now} now: mount it first"
+        "failed", f"it is on the file system of {before}, but {path} is on that of {now} now: mount the first one"
     )
 
 
@@ -65,7 +65,7 @@ async def _osd_map_of(shell: Shell, undo: Undo) -> OsdMap:
     """The pools of the cluster that a part is in; raises ClusterError, also where another cluster answers."""
     osd_map = await ClusterReader(shell).ask(reader.OSD_MAP)
     if undo.cluster and osd_map.fsid != undo.cluster:
-        problem = f"the cluster that answers is {osd_map.fsid or 'unknown'}, it was made in {undo.cluster}"
+        problem = f"it was created in cluster {undo.cluster}, but {osd_map.fsid or 'an unknown one'} answers"
         raise ClusterError(problem, "start cephtui with the right --ceph-conf and --ceph-keyring")
     return osd_map
 

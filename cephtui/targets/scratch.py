@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from cephtui.paths import cache_dir, make_private
+from cephtui import paths
 from cephtui.targets.file import FileKind, FileTarget
 
 _PREFIX = "scratch-"
@@ -18,14 +18,14 @@ _PREFIX = "scratch-"
 
 def is_scratch(spec: str) -> bool:
     """Whether a part is in a scratch directory, and is removed with it."""
-    return spec.startswith(FileTarget(f"{cache_dir()}/{_PREFIX}").spec)
+    return spec.startswith(FileTarget(f"{paths.cache_dir()}/{_PREFIX}").spec)
 
 
 def target_words(spec: str) -> str:
     """``a scratch file in ~/.cache/cephtui``; any other target as it is typed."""
     if not is_scratch(spec):
         return spec
-    cache, home = cache_dir(), Path.home()
+    cache, home = paths.cache_dir(), Path.home()
     return f"a scratch file in {f'~/{cache.relative_to(home)}' if cache.is_relative_to(home) else cache}"
 
 
@@ -56,7 +56,7 @@ def scratch_directory(cache: Path, earlier: Path | None = None) -> Iterator[Path
 
     It has the name of an ``earlier`` one, unless that is still in use.
     """
-    make_private(cache)
+    paths.make_private(cache)
     remove_dead(cache)
     # under another name until it is locked, so that another console's start does not take it for dead
     new = Path(tempfile.mkdtemp(prefix=".new-", dir=cache))

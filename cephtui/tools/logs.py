@@ -98,7 +98,7 @@ class FoundRun:
     """Without a time zone where the log has none."""
     duration_seconds: float = 0.0
     stopped: bool = False
-    """Whether it was ended before its time."""
+    """Whether it was ended early."""
     error: str | None = None
     summary: Summary = field(default_factory=Summary)
     jobs: tuple[JobResult, ...] = ()

@@ -24,7 +24,7 @@ from cephtui.units import parse_duration, parse_size
 
 RefusedOptions = Sequence[tuple[str, str]]
 """Patterns of options that a tool has and a preset may not set, and why."""
-NOT_SET = "cephtui does not set it"
+NOT_SET = "not an option that cephtui sets"
 """Why an option that is not ``RefusedOptions`` is in no preset either."""
 
 

@@ -126,7 +126,7 @@ class Tool:
         if not text or not text.strip():
             path = programs.get(self.version_argv[0])
             if path:
-                return f"{path} of [programs] is not on the node, or does not run"
+                return f"{path} in [programs] is not on the node, or can't be run"
             return f"{self.program} is not installed: {self.how_to_install}"
         if self.minimum_version is None:
             return None

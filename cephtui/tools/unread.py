@@ -77,9 +77,9 @@ class Unread:
         """The reason why there is no run of it, as a sentence that stands alone."""
         match self.kind:
             case "command":
-                return f"the command of line {self.line} has no output below it"
+                return f"there is no output after the command in line {self.line}"
             case "begun":
-                return f"no results follow line {self.line}: {self.text}"
+                return f"there are no results after line {self.line}: {self.text}"
             case "error":
                 return self.text
         if self.tool in SAVED and not self.which:

@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 
 _GRAPHS: dict[Graph, str] = {
     "braille": "draw charts with dots, eight to a character",
-    "block": "draw charts with quarter blocks, where the font has no good dots",
+    "block": "draw charts with quarter blocks, for fonts without good dots",
     "ascii": "draw charts with ASCII characters",
 }
 
@@ -83,15 +83,13 @@ class CephtuiApp(MinimumSizeApp):
         MASK,
         HELP,
         COMMANDS,
-        key(
-            "ctrl+l", "redraw", "redraw", "draw the whole screen again, where something else has written on it", "more"
-        ),
+        key("ctrl+l", "redraw", "redraw", "redraw the screen after another program has written on it", "more"),
         key("q", "quit", "quit", "quit; asks while something runs", "more", shown=True),
         key(
             "ctrl+c",
             "copy_or_quit",
             "copy or quit",
-            "copy text selected with the mouse, else quit",
+            "copy the text selected with the mouse, otherwise quit",
             "more",
             priority=True,
         ),

@@ -68,8 +68,8 @@ class TypeName(Dialog[bool]):
     """Data is overwritten only after its name was typed."""
 
     BINDINGS = [
-        key("enter", "overwrite", "overwrite", "overwrite it, if its name was typed", priority=True),
-        key("escape", "dismiss(False)", "cancel", "leave it as it is"),
+        key("enter", "overwrite", "overwrite", "overwrite, after the name was typed", priority=True),
+        key("escape", "dismiss(False)", "cancel", "cancel"),
     ]
 
     def __init__(self, what: str, name: str) -> None:
@@ -90,7 +90,7 @@ class TypeName(Dialog[bool]):
             self.dismiss(True)
         else:
             name_input.add_class("wrong")
-            self.notify(f"that is not its name, which is {self._name}", markup=False)
+            self.notify(f"the name does not match: type {self._name}", markup=False)
 
 
 class NodeQuestion(Dialog[str | None]):
@@ -156,7 +156,7 @@ class Help(Details):
 class Wait(Dialog[None]):
     """Shows what is being waited for; the keys that quit don't wait for it."""
 
-    BINDINGS = [key("q,ctrl+q,ctrl+c", "app.end_at_once", "end at once", "wait no longer", priority=True)]
+    BINDINGS = [key("q,ctrl+q,ctrl+c", "app.end_at_once", "end at once", "stop waiting", priority=True)]
 
     def __init__(self, text: Callable[[], str]) -> None:
         super().__init__()
@@ -179,7 +179,7 @@ class EnterText(Dialog[str | None]):
 
     BINDINGS = [
         key("enter", "keep", "keep", "keep what was typed", priority=True),
-        key("escape", "dismiss", "cancel", "leave it as it is"),
+        key("escape", "dismiss", "cancel", "cancel"),
     ]
     DEFAULT_CSS = """
     EnterText Input { width: 58; max-width: 100%; }

@@ -52,15 +52,15 @@ def key(
     return Binding(keys, action, word, show=shown, key_display=display, priority=priority, tooltip=about, id=name)
 
 
-HELP = key("question_mark,f1", "app.help", "help", "these keys; f1 where text is typed", "more", shown=True)
+HELP = key("question_mark,f1", "app.help", "help", "show all keys; f1 while typing text", "more", shown=True)
 MASK = key(
     "P",
     "app.mask_names",
     "mask names",
-    "hide names of hosts, pools and paths on a shared screen; again: show",
+    "hide names of hosts, pools and paths on a shared screen, or show them again",
     "view",
 )
-WHY_ABOUT = "why it is slow: what costs the most time, with evidence and what to do"
+WHY_ABOUT = "why it is slow: causes by cost, with evidence and what to do"
 MATRIX_ABOUT = "table of the session: steps by target and node, what is missing, what is slowest"
 COMMANDS = key("ctrl+p", "app.command_palette", "commands", "command palette (and themes)", "more", priority=True)
 
@@ -126,8 +126,8 @@ class KeyBar(Static):
     """
 
     DEFAULT_CSS = """
-    KeyBar { dock: bottom; height: 1; background: $footer-background; color: $footer-foreground; padding: 0 1; }
-    KeyBar { text-wrap: nowrap; }
+    KeyBar { dock: bottom; height: 1; background: $footer-background; padding: 0 1; text-wrap: nowrap; }
+    KeyBar { color: $footer-description-foreground; }
     """
 
     def __init__(self, *spared: str) -> None:

@@ -90,7 +90,7 @@ def _chosen(file: Path) -> str:
 
 
 def _keep(file: Path, name: str) -> None:
-    from cephtui.sessions.writer import write_whole
+    from cephtui.writing import write_whole
 
     with contextlib.suppress(OSError):
         paths.make_private(file.parent)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from cephtui.models import Plan, Run
 from cephtui.sessions.listing import list_sessions
-from cephtui.sessions.writer import SessionWriter, write_whole
+from cephtui.sessions.writer import SessionWriter
+from cephtui.writing import write_whole
 from tests.bench import stream
 from tests.bench.console import LISTENING, START_SECONDS, Console, console
 from tests.bench.interactive import NotMeasured

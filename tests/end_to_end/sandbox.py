@@ -325,9 +325,9 @@ class Sandbox:
         return self.data / "sessions" / name
 
     def left(self) -> list[str]:
-        """What a cephtui that has ended should have removed: scratch files, and targets; the demo stays unpacked."""
+        """What a cephtui that has ended should have removed: scratch files, and targets; the demo and pages stay."""
         cache = self.cache / "cephtui"
-        kept = {*cache.glob("packaged-*")}
+        kept = {*cache.glob("packaged-*"), cache / "pages"}
         paths = (path for folder in (cache, self.files) if folder.is_dir() for path in folder.rglob("*"))
         return [str(path) for path in paths if kept.isdisjoint((path, *path.parents))]
 

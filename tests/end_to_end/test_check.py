@@ -268,7 +268,7 @@ def test_without_a_terminal_the_way_with_two_commands_is_named(desk: Desk) -> No
 
 
 ASKS = b"Make the change"
-AS_IT_IS = b"Press Enter to measure as it is"
+AS_IT_IS = b"Press Enter to measure without a change"
 OnTerminal = Callable[..., Terminal]
 
 

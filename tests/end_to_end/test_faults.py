@@ -40,7 +40,7 @@ class Fault:
 
 
 FAULTS = {
-    "does nothing": Fault("exit 0", "it ended without having done any I/O"),
+    "does nothing": Fault("exit 0", "it ended without any I/O"),
     "fails": Fault("exit 3", "fio ended with status 3"),
     "fails with a word": Fault("echo 'fio: something is wrong' >&2; exit 1", "fio: something is wrong"),
     "is killed": Fault("kill -SEGV $$", "fio ended with status 139"),
@@ -153,7 +153,7 @@ def test_text_between_the_documents_harms_nothing(faulty: dict[str, Console]) ->
     assert run["summary"]["read"]["ios"] == sum(sample["read"]["ios"] for sample in console.samples())
 
 
-@pytest.mark.parametrize(("name", "error"), [("fills no more", ""), ("fills a part", "not all of it")])
+@pytest.mark.parametrize(("name", "error"), [("fills no more", ""), ("fills a part", "not all data was written")])
 def test_a_fill_that_fails_is_named_and_its_target_removed(faulty: dict[str, Console], name: str, error: str) -> None:
     """What it leaves unwritten would be read as zeros, faster than any disk."""
     console = faulty[name]

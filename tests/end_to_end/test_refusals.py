@@ -94,7 +94,7 @@ CASES: dict[str, Case] = {
     # ------------------------------------------------------------------ usage
     "unknown preset": Case(run(preset="write-iop"), USAGE, ["'write-iop'", "write-iops?"]),
     "no such preset": Case(run(preset="x"), USAGE, ["'x'", "cephtui presets"]),
-    "no preset": Case(["run"], USAGE, ["Missing argument 'PRESET...'"]),
+    "no preset": Case(["run"], USAGE, ["PRESET is missing"]),
     "unknown option": Case(run("--set", "iodeph=4"), USAGE, ["iodeph", "iodepth?"]),
     "bad value": Case(run("--set", "iodepth=many"), USAGE, ["iodepth", "many"]),
     "bad size": Case(run("--set", "size=-1M"), USAGE, ["size", "-1M"]),

@@ -22,7 +22,7 @@ def asked(new_sandbox: NewSandbox) -> Console:
 def test_four_runs_are_measured_and_explained(asked: Console) -> None:
     assert asked.process.returncode == 0, asked.describe()
     text = asked.stdout
-    assert "Not seen\n" in text
+    assert "Not covered\n" in text
     for line in ("4k write, one at a time: ", "4k read, one at a time: ", "4k write with 16 in flight: "):
         assert any(line in said for said in asked.complaints), "each step says what it has shown"
         assert line in text
@@ -42,8 +42,8 @@ def test_a_saved_session_says_the_same_again(asked: Console) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "what is slow? Give --target"),
-        (["W", "--target", "rbd:x"], "--target belongs to what is measured: W is already"),
+        ([], "give --target rbd:POOL"),
+        (["W", "--target", "rbd:x"], "--target is for a new measurement: W is measured already"),
         (["nothing"], "no session"),
     ],
 )

@@ -133,7 +133,7 @@ def test_what_no_image_can_be_is_refused_at_once(bench: Bench, pool: str) -> Non
         (f"pool:{pool}", "write-iops"): "use --target rbd:POOL",
         (f"pool:{pool}", "read-throughput"): "use --target rbd:POOL",
         (f"rbd:{pool}", "rados-write"): "use --target pool:POOL",
-        (f"pool:{pool}/theirs", "rados-write"): "cephtui makes a namespace of its own",
+        (f"pool:{pool}/theirs", "rados-write"): "cephtui creates a namespace",
     }
     consoles = {key: bench.start(key[1], target=key[0], words=["--destroy", "data"]) for key in asked}
     for key, console in consoles.items():

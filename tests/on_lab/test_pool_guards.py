@@ -338,7 +338,7 @@ def test_images_of_an_erasure_coded_pool_need_another_for_their_names(bench: Ben
         text = refused(bench, "write-iops", f"rbd:{coded}")
         assert f"pool {coded} " in text
         assert "erasure-coded" in text
-        assert f"use a replicated pool with {coded} as its data pool" in text
+        assert f"use a replicated pool, with --data-pool {coded}" in text
         text = refused(bench, "write-iops", f"rbd:{pool}", "--data-pool", coded)
         assert f"ceph osd pool set {coded} allow_ec_overwrites true" in text
         assert "pool nope" in refused(bench, "write-iops", f"rbd:{pool}", "--data-pool", "nope")

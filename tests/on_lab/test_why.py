@@ -29,7 +29,7 @@ def test_each_step_says_where_its_latency_goes(bench: Bench) -> None:
     few = ("osd_client_message_size_cap", str(128 << 20))
     with pool_on(bench.lab, size=2) as pool, set_at_run_time(bench.lab, *few):
         said, found = why(bench, f"rbd:{pool}", "lab1")
-    assert "nothing of others is written" in said
+    assert "no existing data is written" in said
     assert "before any load: HEALTH_" in said
     for io in ("4k write, one at a time: ", "4k read, one at a time: ", "4k write with 16 in flight: "):
         assert any(line.startswith(io) for line in found["latencies"]), found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 from cephtui.ordering import plans_of
@@ -13,10 +14,10 @@ from cephtui.tui.console.check import CheckContext
 from tests.support import conducting
 
 
-def check(*presets: str, path: str = "/x") -> Check:
-    """A new check of these presets."""
+def check(*presets: str, path: str = "/x", **values: Any) -> Check:
+    """A new check of these presets, with these values of its options and fields of its goal."""
     study = conducting.study(*presets, paths=[path])
-    return Check(Check.ordered(study.saved, {}), study.requests)
+    return Check(Check.ordered(study.saved, values), study.requests)
 
 
 def desk_at(directory: Path | None) -> CheckContext:

@@ -27,7 +27,7 @@ from cephtui.sessions import demo
 from cephtui.sessions.changes import CHANGES_FILE, Ran
 from cephtui.sessions.jsonlines import as_json
 from cephtui.sessions.store import STUDIES_FILE
-from cephtui.sessions.writer import write_whole
+from cephtui.writing import write_whole
 from tests import RECORDINGS, ROOT
 from tests.support import two_copies
 from tests.support.clusters import ANSWERS, COMMANDS

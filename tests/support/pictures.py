@@ -21,6 +21,7 @@ from textual.strip import Strip
 
 _CELL, _ROW, _BASELINE, _MARGIN = 12, 24, 18, 12
 """Pixels."""
+_CAPTION_COLOR = "#9e9e9e"
 _CSS = (
     "text{font-family:ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;font-size:20px}"
     "path{shape-rendering:crispEdges}"
@@ -67,9 +68,10 @@ def still(shown: Picture) -> str:
     return _framed(shown, "\n".join(shown.rows))
 
 
-def moving(frames: Sequence[tuple[float, Picture]], poster: int) -> str:
+def moving(frames: Sequence[tuple[float, Picture]], poster: int, caption: str) -> str:
     """Screens that follow each other for ever, each with its seconds; ``poster`` is seen where nothing may move.
 
+    The caption stands below all of them.
     A row is drawn again only where it changes; rows that are seen during the same frames are switched together.
     """
     spans: dict[tuple[int, int], list[str]] = {}
@@ -83,7 +85,7 @@ def moving(frames: Sequence[tuple[float, Picture]], poster: int) -> str:
         hidden = "" if first <= poster < last else ' visibility="hidden"'
         body += f'<g style="animation-name:s{first}-{last}"{hidden}>{"".join(rows)}</g>\n'
     css += "@media(prefers-reduced-motion:reduce){g{animation:none}}"
-    return _framed(frames[0][1], body, css)
+    return _framed(frames[0][1], body, css, caption)
 
 
 def _versions(rows: Iterable[str]) -> Iterator[tuple[int, int, str]]:
@@ -101,8 +103,12 @@ def _steps(begin: float, end: float) -> str:
     return "".join(f"{100 * at:.4g}%{{visibility:{word}}}" for at, word in steps.items())
 
 
-def _framed(shown: Picture, body: str, css: str = "") -> str:
+def _framed(shown: Picture, body: str, css: str = "", caption: str = "") -> str:
     width, height = shown.columns * _CELL + 2 * _MARGIN, len(shown.rows) * _ROW + 2 * _MARGIN
+    if caption:
+        place = f'x="{width // 2}" y="{height + _BASELINE - _MARGIN // 2}" text-anchor="middle"'
+        body += f'</svg>\n<svg><text {place} fill="{_CAPTION_COLOR}">{escape(caption)}</text>'
+        height += _ROW
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">\n'
         f'<style>{_CSS}\n{css}</style>\n<rect width="{width}" height="{height}" rx="10" fill="{shown.ground}"/>\n'

@@ -291,10 +291,10 @@ def test_a_row_for_each_volume(golden: Golden) -> None:
     golden.same(lines[-1])
 
 
-def test_why_a_volume_is_invalid_stands_below(golden: Golden) -> None:
+def test_why_a_volume_is_not_counted_stands_below(golden: Golden) -> None:
     lines = drawn(Row("disk1", "", "64", {"read": judged("iops>=5", outcome="failed", error="no such image")}))
     assert lines[1:-1] == [
-        "disk1 64 5 INVALID - - -",
+        "disk1 64 5 NOT COUNTED - - -",
         "disk1 read: tuning/1: failed: no such image",
     ]
     golden.same(lines[-1])

@@ -302,7 +302,7 @@ def _client_cpu(run: Run) -> Iterator[Ceiling]:
     busy = (busiest and _busy(busiest)) or 0.0
     if busiest and (busy > most or (busy and most < LIMITED and threads_not_counted(run))):
         own = busiest.machine.cpu_own_ratio if busiest.machine else None
-        with_own = "" if own is None else f", {100 * own:.0f} % with the benchmark"
+        with_own = "" if own is None else f", {100 * own:.0f} % by the benchmark"
         most, basis = busy, f"all CPUs of {busiest.node} together were {100 * busy:.0f} % busy{with_own}"
         limit = "client CPU" if own is not None and own >= OWN * busy else "CPU"
     yield from _of_use(run, limit, most, basis)

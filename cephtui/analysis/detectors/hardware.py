@@ -44,8 +44,8 @@ def with_findings(rows: Sequence[NodeRow]) -> list[NodeRow]:
 def misaligned(disks: Iterable[Disk]) -> list[str]:
     """A line for each partition that does not begin at a multiple of 4 KiB."""
     return [
-        f"{part.name} begins at byte {part.start_bytes:,} of {disk.name}, which is no multiple of 4 KiB: each I/O of "
-        f"4 KiB on it takes two blocks of the disk: make it anew from 1 MiB on (parted -a optimal)"
+        f"{part.name} begins at byte {part.start_bytes:,} of {disk.name}, not at a multiple of 4 KiB, so each "
+        f"4 KiB I/O needs two blocks of the disk: create the partition again at 1 MiB (parted -a optimal)"
         for disk in disks
         for part in disk.partitions
         if part.start_bytes % _BLOCK_BYTES and part.size_bytes > _SMALL_BYTES
@@ -61,7 +61,7 @@ def differing_mtus(nodes: Mapping[str, Sequence[Nic]]) -> dict[str, tuple[str, .
                 if nic.mtu:
                     places[network][nic.mtu].append((node, nic.name))
     return {
-        f"the MTU differs in {network} ({_listed(mtus)}): set the same on all of them and on their switch": tuple(
+        f"different MTUs in {network} ({_listed(mtus)}): set the same MTU on all of them and on the switch": tuple(
             dict.fromkeys(node for places in mtus.values() for node, _ in places)
         )
         for network, mtus in places.items()

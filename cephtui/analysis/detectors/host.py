@@ -141,7 +141,7 @@ def _machine(machine: Machine) -> Iterator[Fields]:
     yield _row("terminal", shown, "the console needs 80x24" if small else "", cure="make it larger" if small else "")
     for folder in machine.folders:
         full = folder.free_bytes is not None and folder.free_bytes < _LEAST_BYTES and folder.name == "cache"
-        problem = folder.problem or ("it has no room for a scratch file of 1 GiB" if full else "")
+        problem = folder.problem or ("no space for a scratch file of 1 GiB" if full else "")
         yield _row(
             folder.name,
             {"path": folder.path, "free_bytes": folder.free_bytes},
@@ -154,7 +154,7 @@ def _machine(machine: Machine) -> Iterator[Fields]:
 
 
 def _folder_cure(folder: Folder) -> str:
-    return f"export {FOLDERS[folder.name]}=FOLDER, one that can be written"
+    return f"export {FOLDERS[folder.name]}=FOLDER, with a writable folder"
 
 
 def _ssh(machine: Machine, nodes: Sequence[Examined]) -> Iterator[Fields]:
@@ -163,7 +163,7 @@ def _ssh(machine: Machine, nodes: Sequence[Examined]) -> Iterator[Fields]:
         return
     facts = {"agent_keys": machine.agent_keys, "keys": ", ".join(machine.keys), "hosts": machine.ssh_hosts or None}
     lacks = not (machine.agent_keys or machine.keys)
-    problem = "there is none for the other nodes, so they ask for a password" if lacks else ""
+    problem = "no key for the other nodes, which therefore ask for a password" if lacks else ""
     cure = "ssh-keygen -t ed25519 && ssh-copy-id root@NODE" if lacks else ""
     yield _row("keys", facts, problem, cure=cure)
 
@@ -281,7 +281,9 @@ def _cluster(examined: Examined) -> Iterator[Fields]:
             yield _row("cluster", {}, why, status="unknown", cure=cure)
         else:
             why = "no ceph.conf here, so no cluster is known"
-            yield _row("cluster", {}, why, status="optional", cure="cephtui doctor --node NODE asks one that has it")
+            yield _row(
+                "cluster", {}, why, status="optional", cure="cephtui doctor --node NODE queries a node that has one"
+            )
         return
     conf = node.ceph_conf or (f"monitors {node.ceph_mon_host}" if node.ceph_mon_host else "/etc/ceph/ceph.conf")
     access = {"client": f"client.{node.ceph_id or 'admin'}", "conf": conf}

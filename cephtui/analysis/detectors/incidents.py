@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from cephtui.analysis.detectors.answers import Answers, PgCount
 from cephtui.analysis.detectors.ended import WholeSeconds
 from cephtui.analysis.detectors.explaining import (
     LAG_SECONDS,
@@ -38,25 +39,21 @@ from cephtui.analysis.detectors.stalls import (
 from cephtui.analysis.runs.facts import load_of
 from cephtui.analysis.runs.stages import StagesSoFar
 from cephtui.models import ClusterSample, Finding, Mark, NodeSample, OsdSample, Sample, Step
-from cephtui.models.findings.client import CONSOLE, NODE_ENDED
+from cephtui.models.findings.client import NODE_ENDED
 from cephtui.models.findings.cluster import (
-    CLUSTER_SILENT,
     OTHER_CLIENTS,
     PGS_INACTIVE,
     PGS_MOSTLY_INACTIVE,
-    PGS_SPLIT,
 )
 from cephtui.models.findings.kind import Value, names_in
 from cephtui.models.findings.measurement import NOT_SETTLED, OVERRUN, STALLED
 from cephtui.models.metrics import HeadlineName
 from cephtui.tools import TOOLS
 
-_SILENT_SECONDS, _FIRST_ANSWER_SECONDS = 7.0, 20.0
-"""The cluster is asked every two seconds, once the command that asks it is up."""
 _JOIN_SECONDS = 10.0
 """A signal that returns within this time is regarded as never interrupted."""
-_MOST_STOOD, _MOST_STALLS = 3, 5
-"""More are left out, or summed up."""
+_MOST_STALLS = 5
+"""More are summed up."""
 _INACTIVE_SHARE = 0.1
 """The share of the run's time: longer without all PGs the run measured a wait."""
 
@@ -110,14 +107,7 @@ class Course:
         self._before: ClusterSample | None = None
         self._signals_before: dict[SignalKey, Signal] = {}
         self._spans: dict[SignalKey, list[_Span]] = {}
-        self._answered: float | None = None
-        """When the cluster answered last, after the release."""
-        self._asked_before = False
-        self._unasked = ""
-        self._silences: list[tuple[float, float]] = []
-        self._still: list[tuple[float, float]] = []
-        self._pgs: list[tuple[float, int, int | None]] = []
-        """When the number of PGs changed, that number, and the number of pools."""
+        self._answers, self._pgs = Answers(), PgCount()
         self._nodes: dict[str, Completions] = {}
         self._flows = set[str]()
         """The flows of the run so far."""
@@ -172,7 +162,7 @@ class Course:
 
     def console_stalled(self, begun: float, over: float) -> None:
         """The console itself was stalled: samples and answers of that time came late."""
-        self._still.append((begun, over))
+        self._answers.console_stood(begun, over)
 
     def mark(self, mark: Mark) -> None:
         """Take in what the user did at a moment of the run."""
@@ -185,7 +175,7 @@ class Course:
 
     def no_longer_asked(self, why: str) -> None:
         """Take in that from now on the cluster is not asked any more, and why."""
-        self._unasked = why
+        self._answers.no_longer_asked = why
 
     def osds(self, sample: OsdSample) -> None:
         """Take in what the OSDs of the pool have counted."""
@@ -204,15 +194,15 @@ class Course:
         reported = [*signals(sample, self._before, has_mds=self._has_mds), *of_others]
         now = {(signal.kind.code, signal.subject): signal for signal in reported}
         if sample.phase == "prepare":
-            self._asked_before = self._before is not None
+            self._answers.before()
             if self._before is None:
                 self._before, self._signals_before = sample, now
             self._spans = {key: [_Span(signal, 0.0, early=True)] for key, signal in now.items()}
             return
         at = sample.elapsed_seconds
-        if self._answered is None:  # a signal that ended before the release is none of the run
+        if self._answers.last is None:  # a signal that ended before the release is none of the run
             self._spans = {key: spans for key, spans in self._spans.items() if key in now}
-        self._note_silence(at)
+        self._answers.at(at)
         for key, signal in now.items():
             spans = self._spans.setdefault(key, [])
             if spans and at - (spans[-1].over or at) <= _JOIN_SECONDS:
@@ -222,28 +212,7 @@ class Course:
         for key, spans in self._spans.items():
             if key not in now and spans[-1].over is None:
                 spans[-1].over = at
-        self._note_pgs(sample)
-        self._answered = at
-
-    def _note_silence(self, at: float) -> None:
-        since, most = self._answered, _SILENT_SECONDS
-        if since is None:
-            since, most = 0.0, _SILENT_SECONDS if self._asked_before else _FIRST_ANSWER_SECONDS
-        if at - since > most:
-            self._silences.append((since, at))
-
-    def _note_pgs(self, sample: ClusterSample) -> None:
-        number = sum(sample.pg_states.values())
-        if not number:
-            return
-        if not self._pgs:
-            before = self._before
-            before_number = sum(before.pg_states.values()) if before else 0
-            self._pgs = [(0.0, before_number, before.pools)] if before and before_number else []
-        if not self._pgs or self._pgs[-1][2] != sample.pools:
-            self._pgs = [(sample.elapsed_seconds, number, sample.pools)]  # PGs of a new or removed pool are no split
-        elif self._pgs[-1][1] != number:
-            self._pgs.append((sample.elapsed_seconds, number, sample.pools))
+        self._pgs.add(sample, self._before)
 
     # ------------------------------------------------------------------ what is found
 
@@ -252,13 +221,13 @@ class Course:
         if not self._nodes:
             return ()
         end = self._end()
-        reported = [*self._reported(end, standing=False), *self._silent(end), *self.machines.events()]
+        reported = [*self._reported(end, standing=False), *self._answers.silent(end), *self.machines.events()]
         events = sorted(reported, key=lambda event: event.code)
         findings = [
             finding for _, group in groupby(events, lambda event: event.code) for finding in joined_if_many([*group])
         ]
         findings += self.machines.states()
-        other_events = [*self._split(), *self._stood()]
+        other_events = [*self._pgs.split(), *self._answers.stood()]
         is_alone = not any(code == OTHER_CLIENTS.code for code, _ in self._spans)
         counted = [*self.counted.findings(is_alone=is_alone)]
         explaining = [*events, *other_events, *self._reported(end, standing=True), *counted]
@@ -271,7 +240,7 @@ class Course:
         """The end of the run; while it runs, its newest figure."""
         if all(node.ended is not None for node in self._nodes.values()):
             return max(node.ended or 0.0 for node in self._nodes.values())
-        return max(self._answered or 0.0, *(node.reached for node in self._nodes.values()))
+        return max(self._answers.last or 0.0, *(node.reached for node in self._nodes.values()))
 
     def _reported(self, end: float, *, standing: bool) -> Iterator[Finding]:
         """What the cluster reported; what is ``standing``, from before the run to its end, is no event of the run."""
@@ -279,28 +248,6 @@ class Course:
             for span in spans:
                 if span.begun <= end and _is_as_before(span, self._signals_before.get(key)) == standing:
                     yield _described(span, end)
-
-    def _silent(self, end: float) -> Iterator[Finding]:
-        open_since = [] if self._before is None and self._answered is None else [self._last_silence(end)]
-        for begun, over in [*self._silences, *[silence for silence in open_since if silence]]:
-            if not any(still[0] < over and begun < still[1] for still in self._still):
-                why = self._unasked if over >= end else ""
-                yield CLUSTER_SILENT.found((begun, over), to_the_end=over >= end or None, why=why or None)
-
-    def _last_silence(self, end: float) -> tuple[float, float] | None:
-        most = _SILENT_SECONDS if self._answered is not None or self._asked_before else _FIRST_ANSWER_SECONDS
-        begun = self._answered or 0.0
-        return (begun, end) if end - begun > most else None
-
-    def _split(self) -> list[Finding]:
-        if len(self._pgs) < 2:
-            return []
-        begun, over = self._pgs[1][0], self._pgs[-1][0]
-        before, after = self._pgs[0][1], self._pgs[-1][1]
-        return [PGS_SPLIT.found((begun, over), before=before, after=after)]
-
-    def _stood(self) -> list[Finding]:
-        return [CONSOLE.found(still) for still in self._still[:_MOST_STOOD]]
 
     def _stalls(
         self, stalls: Sequence[Stall], end: float, events: Sequence[Finding], lost: Mapping[str, str]
@@ -334,7 +281,7 @@ class Course:
         if trouble.change != "fall":
             events = events if trouble.change == "rise" else ()
             return explanation_of_rise(trouble.span[0], self._marks, events, lag)
-        is_asked, held_back = self._answered is not None, self.counted.held_back(*trouble.low, lag)
+        is_asked, held_back = self._answers.last is not None, self.counted.held_back(*trouble.low, lag)
         return explanation(
             *trouble.low, self._marks, events, is_asked=is_asked, otherwise=held_back, stopped=False, lag=lag
         )
@@ -368,7 +315,7 @@ class Course:
             if name in lost and stall.over >= (self._nodes[name].ended or 0.0) - ROUNDING_SECONDS:
                 ended: dict[str, Value] = {"cause": lost[name], "cause_code": NODE_ENDED.code}
                 return explanation(stall.begun, stall.over, self._marks, (), is_asked=False, otherwise=ended)
-        is_asked, events = self._answered is not None, beside(events, stall.nodes)
+        is_asked, events = self._answers.last is not None, beside(events, stall.nodes)
         paused: dict[str, Value] = {"cause": self._pause, "cause_code": OVERRUN.code}
         otherwise = paused if self._pause else self.counted.held_back(stall.begun, stall.over)
         return explanation(stall.begun, stall.over, self._marks, events, is_asked=is_asked, otherwise=otherwise)

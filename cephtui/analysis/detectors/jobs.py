@@ -104,5 +104,5 @@ def _finding(figure: JobFigure, fraction: float) -> Finding:
 
 
 def under(figure: JobFigure, fraction: float) -> str:
-    """``38 % under the median of hdd``."""
+    """``38 % below the median of hdd``."""
     return under_median(fraction, figure.group)

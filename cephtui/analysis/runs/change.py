@@ -14,7 +14,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Mark, Run
 from cephtui.models.verdict import LeftOut
 
-MARKED = "a mark was made during it"
+MARKED = "a mark was set during the run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +80,12 @@ def why_none(runs: Sequence[Run], marks: Sequence[Mark], number: int) -> str:
         return marked_text(marked)
     if missing := [word for word, side in zip(("before", "after"), sides, strict=True) if not side]:
         return f"no run is {' or '.join(missing)} mark {number}"
-    return f"no runs before and after mark {number} are alike in preset, options, target and nodes"
+    return f"no runs before and after mark {number} have the same preset, options, target and nodes"
 
 
 def marked_text(runs: Iterable[Run]) -> str:
     """Why runs during which a mark was made are on no side."""
-    return f"a mark was made during {names_of(runs)}: no run is before or after a change that was made during it"
+    return f"a mark was set during {names_of(runs)}, so these runs are neither before nor after the change"
 
 
 def left_beside_mark(
@@ -101,9 +101,9 @@ def left_beside_mark(
         if made_during(run, marks):
             why = MARKED
         elif run.run not in near:
-            why = f"another mark lies between it and mark {number}"
+            why = f"another mark is between the run and mark {number}"
         else:
-            why = f"nothing that is set up alike was run on the other side of mark {number}"
+            why = f"no comparable run on the other side of mark {number}"
         left_out.append(LeftOut(run=name_of(run), why=why))
     return left_out
 

@@ -127,12 +127,12 @@ def judge_sides(left: Side, right: Side, headline: Callable[[Run], Metric], at: 
 def _left_out(change: Change, without: Collection[str]) -> Iterator[LeftOut]:
     names = set()
     for run in change.runs:
-        why = "left out as asked for" if name_of(run) in without else why_invalid(run)
+        why = "excluded with --without" if name_of(run) in without else why_invalid(run)
         if why:
             names.add(name_of(run))
             yield LeftOut(run=name_of(run), why=why)
     for name in left_alone(*divided((change.before, change.after), names)):
-        yield LeftOut(run=name, why="the other run of its pair is left out")
+        yield LeftOut(run=name, why="the other run of the pair is left out")
 
 
 def _without(change: Change, names: Collection[str]) -> Change:
@@ -180,7 +180,7 @@ def _few(names: Sequence[str]) -> str:
 def _unknown(changes: Sequence[Change], without: Collection[str]) -> Iterator[str]:
     unknown = set(without).difference(name_of(run) for change in changes for run in change.runs)
     if unknown:
-        yield f"to be left out, but not among these runs anyway: {', '.join(sorted(unknown))}"
+        yield f"--without names runs that are not among these: {', '.join(sorted(unknown))}"
 
 
 def _limited(change: Change, terms: ConclusionTerms) -> Iterator[LeftOut]:
@@ -240,7 +240,9 @@ def _notes(verdicts: Sequence[Verdict], answer: Answer) -> Iterator[str]:
     failed = sum(verdict.met is False for verdict in verdicts)
     if answer == "undecided" and failed:
         are = "is" if failed == 1 else "are"
-        yield (f"{failed} of {len(verdicts)} figures {are} not met, each by itself: not enough for all together (Holm)")
+        yield (
+            f"{failed} of {len(verdicts)} figures {are} not met on their own, but not with all taken together (Holm)"
+        )
 
 
 def _of_load(change: Change) -> list[str]:
@@ -259,24 +261,21 @@ def _of_time(change: Change, terms: ConclusionTerms) -> Iterator[str]:
     if not terms.is_change or not change.before or not change.after:
         return
     if undated := sum(not run.is_dated for run in change.runs):
-        yield (
-            f"when {undated} of {len(change.runs)} runs were measured is not known: day-to-day changes are not in the "
-            "interval"
-        )
+        yield (f"{undated} of {len(change.runs)} runs have no date: the interval may not include day-to-day changes")
         return
     deciding = {flow: metrics[0] for flow, metrics in _deciding(change, terms).items()}
     if not change.is_in_order:
         yield from _out_of_order(change, deciding)
     if max(_pause(change.before, change.after), _pause(change.after, change.before)) > _ANOTHER_DAY:
         first = "before was measured on another day" if change.is_in_order else "A was measured on another day than B"
-        yield f"{first}: day-to-day changes are not in the interval"
+        yield f"{first}: the interval does not include day-to-day changes"
     for direction, metric in deciding.items():
         figures = _figures(change, direction, metric)
         if not figures.take_turns and (drift := trend(figures, terms.criteria)):
             verb = "rose" if drift > 0 else "fell"
             yield (
-                f"figures {verb} on both sides by themselves, by {abs(100 * drift):.0f} % within the longer one: the "
-                "change can't be separated from that: undo it and measure again"
+                f"figures {verb} within both sides, by {abs(100 * drift):.0f} % in the longer one, so the change can't "
+                "be separated from this drift: undo the change and measure again"
             )
 
 
@@ -284,11 +283,11 @@ def _out_of_order(change: Change, deciding: Mapping[str, Metric]) -> Iterator[st
     """The note on sides whose first was not measured first; runs that take turns are in no order anyway."""
     sides = f"A is {names_of(change.before)}, B is {names_of(change.after)}"
     if change.is_reversed:
-        yield f"{sides}: A was measured later, so that what was changed leads from B to A"
+        yield f"{sides}: A was measured later, so the change leads from B to A"
     elif marked := [run for run in change.runs if run in change.marked]:
         yield f"{sides}: {marked_text(marked)}"
     elif not all(_figures(change, flow, metric).take_turns for flow, metric in deciding.items()):
-        yield f"{sides}: their runs lie among each other, so that neither is before or after a change"
+        yield f"{sides}: their runs overlap in time, so neither side is before or after a change"
 
 
 def _pause(first: Sequence[Run], second: Sequence[Run]) -> timedelta:

@@ -180,7 +180,7 @@ def _lacking(run: Run, expected: Expectation) -> str:
         flow for flow in flows if (getattr(flow, expected.metric.name, None), flow.latency_max_seconds) != (None, None)
     ]
     if percent is not None and any(not flow.carries(percent) and _has_percentiles(flow) for flow in timed):
-        return f"fewer than 10 of its I/Os took longer than {expected.metric.title}"
+        return f"fewer than 10 I/Os took longer than {expected.metric.title}"
     return f"it has no {_what(expected)}"
 
 

@@ -99,9 +99,7 @@ def changes_of(guided: CheckGoal, runs: Sequence[Run]) -> list[Change]:
 def left_beside_check(guided: CheckGoal, runs: Sequence[Run]) -> list[LeftOut]:
     """The runs of a session that do not belong to the check."""
     batches = (*guided.before, *guided.after)
-    return [
-        LeftOut(run=name_of(run), why="not of the check, but beside it") for run in runs if run.batch not in batches
-    ]
+    return [LeftOut(run=name_of(run), why="measured outside of the check") for run in runs if run.batch not in batches]
 
 
 def counted_runs(guided: CheckGoal, runs: Sequence[Run]) -> tuple[int, int]:

@@ -13,10 +13,8 @@ from cephtui.models import ClusterEnvironment, NodeEnvironment, Run
 from cephtui.models.nodes import FOUND_IN_RUNS
 from cephtui.models.rows import Difference
 
-NOT_SEEN = (
-    "no difference was seen in what is known of pool, options, nodes and cluster settings: did the change take effect?"
-)
-UNSEEN = f"a change was noted, but {NOT_SEEN}"
+NOT_SEEN = "no difference in pool, options, nodes or cluster settings was recorded: did the change take effect?"
+UNSEEN = f"a change was marked, but {NOT_SEEN}"
 _MEASURED = ("finding", "run", NOT_KNOWN)
 """Topics of differences that are results, or are said elsewhere."""
 _BY_ITSELF = ("health", "checks")

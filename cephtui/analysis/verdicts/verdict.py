@@ -38,9 +38,9 @@ _PREDICTED_FROM = 4
 _FAR = 48
 """More runs a side than this are never made to decide."""
 NOT_JUDGED: Mapping[Lack | None, str] = {
-    "completions": "a run completed nothing",
+    "completions": "a run completed no I/O",
     "the same load": "not the same load",
-    "runs": f"that needs {JUDGED_RUNS} runs on each side",
+    "runs": f"a verdict needs {JUDGED_RUNS} runs per side",
 }
 """Why there is no verdict, in words that hold for several."""
 MET: Mapping[Answer, bool | None] = {"met": True, "not met": False, "undecided": None}
@@ -54,7 +54,7 @@ class Criteria:
     require_percent: float = -10.0
     """The least change that is enough, in percent of before: -10 is at most 10 % worse, 20 at least 20 % better."""
     same_percent: float = 10.0
-    """How much counts as the same."""
+    """Changes up to this count as the same."""
     confidence: float = 0.95
     """Two-sided, between 0 and 1."""
     looks: LookSchedule = ONE_LOOK

@@ -174,7 +174,7 @@ def _marked(versus: Versus) -> Iterator[str]:
     for session, points in sides:
         if any(marks_among(point, session.marks) for point in points):
             yield (
-                f"{session.name} has marks between runs that count together here: "
+                f"{session.name} has marks between runs that are counted together here: "
                 f"cephtui check {session.name} judges the runs before and after a mark"
             )
 
@@ -184,4 +184,4 @@ def _alone(versus: Versus) -> Iterator[LeftOut]:
         is_left = point[0].session == versus.left.name
         other = (versus.right if is_left else versus.left).name
         for run in point:
-            yield LeftOut(run=name_of(run), why=f"no partner in {other}")
+            yield LeftOut(run=name_of(run), why=f"no matching run in {other}")

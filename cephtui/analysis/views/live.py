@@ -25,8 +25,8 @@ from cephtui.models import (
     StateSample,
     Step,
 )
+from cephtui.models.bounds import Bound, bound_of_all
 from cephtui.models.metrics import BY_NAME
-from cephtui.models.plan import Bound, bound_of_all
 
 if TYPE_CHECKING:
     from cephtui.analysis.detectors.incidents import Course

@@ -10,6 +10,7 @@ from functools import partial
 
 import click
 
+from cephtui import paths
 from cephtui.analysis.detectors.bounds import Network
 from cephtui.analysis.detectors.ceiling import ClusterRecords
 from cephtui.analysis.detectors.network import short_name
@@ -33,7 +34,6 @@ from cephtui.frozen import dataclass
 from cephtui.models import Node
 from cephtui.models.study import RUNS
 from cephtui.nodes.transport import TransportError
-from cephtui.paths import sessions_dir
 from cephtui.presets import Choice, choose
 from cephtui.reports.views.ceilings import ceilings_view
 from cephtui.running.runner import Runner
@@ -69,13 +69,13 @@ def measure_ceilings(target: str | None, again: bool, options: Measuring) -> int
     now = _now(nodes, options.where.ceph_node)
     session, codes = options.session or f"ceilings-{now.at:%Y%m%d-%H%M%S}", [0]
     output = options.output if options.as_json else NOWHERE  # of the runs only their progress is shown
-    records = ClusterRecords() if again else kept_records(sessions_dir(), now.fsid)
+    records = ClusterRecords() if again else kept_records(paths.sessions_dir(), now.fsid)
     for part in parts_missing(records, now, target):
         code = _measured(part, nodes, replace(options, session=session, output=output))
         codes.append(0 if part.is_optional and code == EXIT_REFUSED else code)
     if not options.dry_run:
         at = datetime.now(UTC)
-        known = known_ceilings(kept_records(sessions_dir(), now.fsid), replace(now, at=at))
+        known = known_ceilings(kept_records(paths.sessions_dir(), now.fsid), replace(now, at=at))
         emit(ceilings_view(known, at), options.output)
     return max(codes, key=WORST.index)
 
@@ -102,7 +102,7 @@ def _links_missing(records: ClusterRecords, now: ClusterNow, network: Network, n
     """The links between some nodes in a network that are not known."""
     name = "links" if network == "public" else "links of the cluster network"
     if len({now.hosts[node] for node in nodes}) < 2:
-        hosts = "one host" if network == "public" else "fewer than two hosts of OSDs"
+        hosts = "one host" if network == "public" else "fewer than two OSD hosts"
         say(f"{name}: not measured on {hosts}: name others with --node")
     elif reached := nodes_to_reach(records, now, network):
         options: dict[str, Choice] = {"runtime": _LINK_SECONDS}
@@ -140,18 +140,18 @@ def _work(part: Part, nodes: Sequence[Node], options: Measuring, runner: Runner,
 
 def _now(nodes: Sequence[Node], ceph_node: str | None) -> ClusterNow:
     """The cluster of the nodes, with their NICs and its disks; raises Refused."""
-    with Runner(sessions_dir()) as runner:
+    with Runner(paths.sessions_dir()) as runner:
         states = connect(runner, nodes)
         if problem := next((state.problem for state in states if state.problem), None):
             raise Refused(problem)
         environments = {state.node.name: state.environment for state in states}
         asking = next((state.node for state in states if state.node.name == ceph_node), states[0].node)
         try:
-            fsid, disks, networks_apart = patiently(runner.nodes.cluster_disks(asking), "asking the cluster ...")
+            fsid, disks, networks_apart = patiently(runner.nodes.cluster_disks(asking), "querying the cluster ...")
         except TransportError as error:
             raise Refused(str(error)) from None
     if not fsid:
-        raise Refused(f"{asking.name}: it can't ask a cluster: name one that can with --ceph-node")
+        raise Refused(f"{asking.name} can't query a cluster: name a node that can with --ceph-node")
     hosts = {name: (known.hostname if known else None) or name for name, known in environments.items()}
     nics = {short_name(hosts[name]): nics_of(known) for name, known in environments.items()}
     return ClusterNow(fsid, datetime.now(UTC), hosts, nics, disks, networks_apart)

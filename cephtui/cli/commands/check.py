@@ -74,26 +74,24 @@ def _check_form(names: tuple[str, ...], mark: int | None, expect: tuple[str, ...
     options = given_options()
     form = next((option for option in _MEASURING if option in options), None)
     if form and len(names) > (form == "--continue"):  # which study of the session
-        raise click.UsageError(f"saved runs are judged without {form}: cephtui check --help")
+        raise click.UsageError(f"{form} is only for a check that measures, not for saved runs: cephtui check --help")
     if expect:
-        refuse_other_options(
-            ("--expect", *OUTPUT_OPTIONS), "is not for --expect, which asks whether saved runs reach a figure"
-        )
+        refuse_other_options(("--expect", *OUTPUT_OPTIONS), "can't be used with --expect, which judges saved runs")
         if len(names) > 1:
-            raise click.UsageError("--expect is of SESSION or SESSION/RUN: name one")
+            raise click.UsageError("--expect takes one SESSION or SESSION/RUN")
     elif "--continue" in options:
-        refuse_options(_OF_CONTINUED, "is for a new check: one that is continued has what it began with")
+        refuse_options(_OF_CONTINUED, "is for a new check: a continued check keeps its options")
     elif "--against" in options:
         if "--preset" in options:
             raise click.UsageError("--against takes its presets from BEFORE: leave out --preset")
-        refuse_options(("--set",), "is not for --against, which measures with the options of BEFORE")
+        refuse_options(("--set",), "can't be used with --against, which measures with the options of BEFORE")
     elif "--preset" not in options:
         saved = ("--mark", *JUDGING, *OUTPUT_OPTIONS)
-        refuse_other_options(saved, f"belongs to a check that measures, with {', '.join(_MEASURING)}")
+        refuse_other_options(saved, f"is only for a check that measures: add {' or '.join(_MEASURING)}")
     if mark is not None and len(names) != 1:
-        raise click.UsageError("--mark belongs to the form: cephtui check SESSION")
+        raise click.UsageError("--mark needs one session: cephtui check SESSION --mark N")
     if {"--runs", "--most"} <= {*options}:
-        raise click.UsageError("--runs measures that many and looks once: leave out --most")
+        raise click.UsageError("--runs sets the number of runs: leave out --most")
 
 
 def _judge(change: SavedChange, question: CheckQuestion, output: Output) -> int:

@@ -26,7 +26,7 @@ from cephtui.cli.saved import find_run
 from cephtui.cli.work import NamedSteps, Work, check_manner, measure, new_work, resumed, study_of_steps
 from cephtui.frozen import dataclass
 from cephtui.models import Run
-from cephtui.models.plan import Manner
+from cephtui.models.manner import Manner
 from cephtui.models.study import CHECK
 from cephtui.models.verdict import JUDGED_RUNS
 from cephtui.presets import Preset, PresetFile, SeveralValuesError
@@ -84,9 +84,9 @@ def _resumed(check: CheckOptions, directory: Path, options: Measuring, stack: Ex
     assert isinstance(work.study, Check)
     goal = work.study.goal
     if goal.takes_turns and not check.undo:
-        raise click.UsageError("this check takes turns: give its --change and --undo again")
+        raise click.UsageError("this check alternates between before and after: give its --change and --undo again")
     if goal.is_commanded and not check.change:
-        raise click.UsageError("a command makes the change of this check: give its --change again")
+        raise click.UsageError("a command makes the change in this check: give its --change again")
     without = left_out_names(check.question.without)
     return replace(work, study=work.study.with_goal({"without": [*goal.without, *without]}))
 
@@ -109,7 +109,7 @@ def _one(study: Study[Any], ordered: NamedSteps) -> Check:
     assert isinstance(study, Check)
     if len(study.requests) > 1:
         target, number = (ordered.targets or (study.saved.cells[0].target,))[0], len(study.requests)
-        raise click.UsageError(f"--target {target} is {number} pairs of nodes: a check is of one")
+        raise click.UsageError(f"--target {target} is {number} pairs of nodes: a check measures one")
     study.drafts()
     return study
 
@@ -134,9 +134,9 @@ def _values(check: CheckOptions) -> dict[str, Any]:
 def _check_options(check: CheckOptions, options: Measuring) -> None:
     """Raises UsageError."""
     if check.undo and not check.change:
-        raise click.UsageError("--undo belongs to --change")
+        raise click.UsageError("--undo needs --change")
     if check.change and check.against:
-        raise click.UsageError("--change belongs to --preset: with --against the change is already made")
+        raise click.UsageError("--change needs --preset: with --against the change is already made")
     confidence = check.question.confidence
     if check.runs is None and confidence / 100 not in CONFIDENCES:
         confidences = ", ".join(f"{100 * usual:.0f}" for usual in CONFIDENCES)

@@ -48,11 +48,11 @@ def clean_up(where: Where, dry_run: bool, yes: bool, as_listed: bool, undone: st
     """List leftovers and remove them, or take a change back; the exit code."""
     if undone is not None:
         refuse_other_options(
-            ("--undo", "--dry-run", "--yes"), "is not for --undo, which runs a command on this machine"
+            ("--undo", "--dry-run", "--yes"), "can't be used with --undo, which runs a command on this machine"
         )
         directory = find_session(undone)
         if directory.name != undone:
-            raise click.UsageError(f"--undo {undone}: a command is run only for the session's whole name")
+            raise click.UsageError(f"--undo {undone}: give the session's full name, since a command is run")
         return _undo(directory, dry_run=dry_run, yes=yes)
     for directory, command in left_changed(paths.sessions_dir()):
         say_exactly(left_text(directory.name, command))
@@ -82,7 +82,7 @@ def _undo(directory: Path, *, dry_run: bool, yes: bool) -> int:
     click.echo(f"session {directory.name}, in a shell on this machine, {time_limit()}: {printable(command)}")
     if printable(command) != command:
         raise Refused(
-            f"nothing was run: a check takes no command with {_CONTROLS}, so this is none of a check's: "
+            f"nothing was run: the command contains {_CONTROLS}, which no check allows: "
             f"look at {directory / CHANGES_FILE}"
         )
     if dry_run:
@@ -164,12 +164,13 @@ def _ways_taken(
     refused = {way: why for way in not_configured if (why := way.unusable)}
     to_agree = [way for way in not_configured if way not in refused]
     refused |= dict.fromkeys(
-        to_agree[_ASKED_MOST:], f"more than {_ASKED_MOST} nodes have other settings in their undo lists: clean up again"
+        to_agree[_ASKED_MOST:],
+        f"more than {_ASKED_MOST} nodes have other settings in their undo lists: run cephtui cleanup again",
     )
     to_agree = to_agree[:_ASKED_MOST]
     if to_agree and not (as_listed or _agreed(to_agree, by_settings)):
-        remedy = "name it with --node, in --config or by --ceph-conf, or agree with --as-listed"
-        refused |= dict.fromkeys(to_agree, f"only its undo list has these connection settings: {remedy}")
+        remedy = "name the node with --node, in --config or by --ceph-conf, or allow these with --as-listed"
+        refused |= dict.fromkeys(to_agree, f"these connection settings are only in the undo list: {remedy}")
         to_agree = []
     return {**states, **_reached(runner, {way: way.listed for way in to_agree})}, refused
 

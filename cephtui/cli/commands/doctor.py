@@ -51,13 +51,13 @@ def _examined(runner: Runner, state: NodeState, *, alone: bool) -> Examined:
     if environment is None:
         return Examined(node, problem=state.problem or (state.question.topic if state.question else ""), alone=alone)
     try:
-        around = patiently(runner.nodes.surroundings(node), f"{node.name}: reading what there is to measure ...")
+        around = patiently(runner.nodes.surroundings(node), f"{node.name}: looking for targets ...")
     except TransportError as error:
         return Examined(node, environment, str(error), alone=alone)
     cluster = None
     if environment.tools.get("ceph") and (around.has_ceph or node.ceph_conf or node.ceph_prefix or node.ceph_id):
         try:
-            cluster = patiently(runner.nodes.cluster(node), f"{node.name}: asking the cluster ...")
+            cluster = patiently(runner.nodes.cluster(node), f"{node.name}: querying the cluster ...")
         except TransportError as error:
             cluster = ClusterFacts(problem=str(error))
     scratch = {} if node.host else {"": "a scratch file in the cache, removed at the end"}
@@ -110,7 +110,7 @@ def _folder(name: str, path: Path) -> Folder:
     there = next(folder for folder in (path, *path.parents) if os.path.lexists(folder))
     try:
         if not there.is_dir():
-            return Folder(name, str(path), f"{there} is no folder")
+            return Folder(name, str(path), f"{there} is not a folder")
         if not os.access(there, os.W_OK | os.X_OK):
             return Folder(name, str(path), f"{there} can't be written")
         return Folder(name, str(path), free_bytes=shutil.disk_usage(there).free)
@@ -123,7 +123,7 @@ def _clipboard(environ: Mapping[str, str]) -> str:
     if not environ.get("TMUX"):
         return ""
     setting = _printed(("tmux", "show-options", "-gv", "set-clipboard"))
-    return f"a copy ends in tmux (set-clipboard {setting})" if setting in ("off", "external") else ""
+    return f"copied text stays in tmux (set-clipboard {setting})" if setting in ("off", "external") else ""
 
 
 def _agent_keys(environ: Mapping[str, str]) -> int | None:

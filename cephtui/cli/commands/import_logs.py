@@ -85,7 +85,7 @@ class _Done:
 
     def leave_out(self, left_out: _LeftOut) -> None:
         """Of many only their number is shown."""
-        self._left_out["belongs to the output beside it" if left_out.is_beside else left_out.why] += 1
+        self._left_out["belongs to the output in the same directory" if left_out.is_beside else left_out.why] += 1
         if self._as_json:
             why = left_out.why if left_out.is_beside else f"left out: {left_out.why}"
             print_lines([ImportedFile(path=str(left_out.path), problem=why)])
@@ -123,7 +123,7 @@ def _log_files(named: Sequence[Path]) -> Iterator[LogFile | _LeftOut]:
                 raise StoreError(f"{path}: more than {FILES_MOST:,} files: name its directories one by one")
             files = [file_path for file_path, why in paths_below if why is None]
             if not files:
-                yield LogFile(path, problem="there are no files in it")
+                yield LogFile(path, problem="it has no files")
             yield from (_LeftOut(file_path, why) for file_path, why in paths_below if why)
             yield from _read(files, named)
 
@@ -154,5 +154,5 @@ def _print(runs: Sequence[Run], session: str | None) -> None:
     if not runs:
         return
     emit_table(session_view(runs, is_saved=session is not None))
-    last = saved_line(session, len(runs)) if session else "nothing is saved: leave out --dry-run to keep them"
+    last = saved_line(session, len(runs)) if session else "nothing is saved: leave out --dry-run to import them"
     print_report(Text(last, style="dim"))

@@ -23,7 +23,6 @@ from cephtui.models import OptionValue
 from cephtui.presets import STEPS_MOST, Preset, PresetFile, combinations
 from cephtui.printable import one_line, shortened
 from cephtui.reading import DOCUMENT_MOST_BYTES, read_bytes
-from cephtui.sessions.writer import write_whole
 from cephtui.terminal import say
 from cephtui.tools import TOOLS
 from cephtui.tools.adopted import Adopted, is_in_order, presets_in_order
@@ -32,6 +31,7 @@ from cephtui.tools.fio.adopted import adopt, find_jobs, presets_at_once, refuse
 from cephtui.tools.gosbench.adopted import find_tests, is_config
 from cephtui.tools.logs import read_log
 from cephtui.tools.rados_bench import adopted as rados
+from cephtui.writing import write_whole
 
 How = Literal["together", "in-order"]
 Jobs = Sequence[tuple[str, Callable[[], Adopted]]]
@@ -169,7 +169,7 @@ def _check_in_turn(section: Adopted, how: How | None) -> None:
     if how == "in-order":
         return
     if how == "together" or not _can_ask():
-        raise click.UsageError(f"{what}: take --in-order")
+        raise click.UsageError(f"{what}: use --in-order")
     say(f"{what}.")
     click.confirm("Measure one after the other", default=True, abort=True, err=True)
 
@@ -177,9 +177,9 @@ def _check_in_turn(section: Adopted, how: How | None) -> None:
 def _asked(sections: Sequence[Adopted], is_behind: bool | None) -> How:
     """fio would run these at the same time, at least some of them."""
     names = ", ".join(section.name for section in sections[:4])
-    what = "all at the same time" if is_behind is False else "some at the same time and some one after the other"
+    what = "all at the same time" if is_behind is False else "some at the same time, some one after the other"
     if not _can_ask():
-        raise click.UsageError(f"fio would run {names} {what}: take --in-order or --together")
+        raise click.UsageError(f"fio would run {names} {what}: use --in-order or --together")
     say(f"fio would run {names} {what}.")
     answer: How = click.prompt(
         "Run them", type=click.Choice(["in-order", "together"]), default="in-order", err=True, show_choices=True
@@ -215,8 +215,8 @@ def _check_free(presets: Mapping[str, Adopted], *, force: bool) -> None:
     for name in presets:
         present = catalogue.get(name)
         if present is not None and not force:
-            whose = "a packaged preset" if isinstance(present, Preset) and not present.user else "a preset of yours"
-            raise Refused(f"there is {whose} {name} already: choose another --name, or take its place with --force")
+            whose = "a packaged preset" if isinstance(present, Preset) and not present.user else "one of your presets"
+            raise Refused(f"{whose} has the name {name}: choose another --name, or replace it with --force")
 
 
 def _give(name: str, preset: Adopted, source: str, *, dry_run: bool) -> None:

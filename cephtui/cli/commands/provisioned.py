@@ -65,7 +65,7 @@ def measure_volumes(
 def _check_options(options: Mapping[str, Choice]) -> None:
     """Raises UsageError for what each step has of its own."""
     if option := next((name for name in _OF_STEPS if name in options), None):
-        hint = "--jobs says with how many jobs" if option == "numjobs" else "reads, writes and both are measured"
+        hint = "--jobs sets the number of jobs" if option == "numjobs" else "the study measures reads, writes and both"
         raise click.UsageError(f"--set {option}: each step has its own, by what is promised: {hint}")
 
 
@@ -85,7 +85,7 @@ def _place(volume: Volume, nodes: Mapping[str, Node], data_pool: str | None, sta
     name = volume.node or next(iter(nodes))
     if name not in nodes or (len(nodes) > 1 and not volume.node):
         raise click.UsageError(
-            f"volume {volume.target}: it is measured from one node: name it in the file, "
+            f"volume {volume.target} is measured from one node: name the node in the file, "
             f'node = "...", one of {", ".join(nodes)}'
         )
     node = nodes[name]
@@ -111,7 +111,7 @@ def _with_limits(runner: Runner, place: _Place) -> _Place:
     if not volume.is_promised:
         clients = f"the clients of {spec}" if place.volume.limits_of else "its clients"
         raise click.UsageError(
-            f"nothing is promised of {place.target.spec}, and no limit is set for {clients}: "
+            f"{place.target.spec} has no promise, and no limit is set for {clients}: "
             f"--volume {place.target.spec}=IOPS, or iops = ... in the file"
         )
     return replace(place, volume=volume)

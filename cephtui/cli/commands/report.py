@@ -62,16 +62,16 @@ def make_report(
 def _check_options(form: str, file: Path | None, force: bool, seconds: bool, assets: Path | None) -> None:
     """Raises UsageError for options that do not go together: none is ignored."""
     if assets and form != "md":
-        raise click.UsageError("--assets belongs to --format md: the other formats have their charts in the file")
+        raise click.UsageError("--assets needs --format md: other formats have the charts in the file")
     if seconds and form not in ("csv", "xlsx"):
-        raise click.UsageError("--seconds belongs to --format csv and xlsx")
+        raise click.UsageError("--seconds needs --format csv or xlsx")
     if form == "csv":
         refuse_options(
             ("--title", *JUDGING),
             "is not for csv, which has all figures of the runs, and neither a title nor a verdict",
         )
     if force and not assets and file in (None, TO_STDOUT) and FORMATS[form].is_printed:
-        raise click.UsageError("--force belongs to -o FILE: nothing is written to a file")
+        raise click.UsageError("--force needs -o FILE: no file is written")
     if file == TO_STDOUT:
         check_output(Output(form))
 
@@ -80,7 +80,7 @@ def _material(names: tuple[str, ...], mark: int | None, question: CheckQuestion,
     """The material of a report, judged where it can be; raises StoreError."""
     now = datetime.now(UTC)
     if mark is not None and (len(names) > 1 or "/" in "".join(names)):
-        raise click.UsageError("--mark belongs to the form: cephtui report SESSION")
+        raise click.UsageError("--mark needs one session: cephtui report SESSION --mark N")
     if len(names) > 2:
         raise click.UsageError("expected SESSION, SESSION/RUN, or BEFORE and AFTER, both as SESSION/RUN or as SESSION")
     if len(names) == 2 and are_sessions(*names):
@@ -92,7 +92,8 @@ def _material(names: tuple[str, ...], mark: int | None, question: CheckQuestion,
     if "/" in name:
         directory, number = find_run(name)
         _check_study(question, "a run alone is not before or after a change")
-        return of_study(directory, run_with_repeats(directory, number), asked_of(question, directory.name), now, title)
+        runs = run_with_repeats(directory, number)
+        return of_study(directory, runs, asked_of(question, directory.name), now, title, is_whole=False)
     directory = find_session(name)
     try:
         return _judged(change_of_session(directory, mark), question, now, title)
@@ -100,15 +101,15 @@ def _material(names: tuple[str, ...], mark: int | None, question: CheckQuestion,
         if mark is not None:
             raise click.UsageError(str(error)) from None
         _check_study(question, str(error))
-        say(f"a survey, with no before and after to compare: {error}")
+        say(f"this report has no verdict, there is no before and after to compare: {error}")
         return _study(directory, question, now, title)
 
 
 def _check_study(question: CheckQuestion, why: str) -> None:
     """Raises UsageError for what only a verdict takes account of."""
-    refuse_options({*JUDGING}.difference({"--metric"}), f"belongs to a verdict: {why}")
+    refuse_options({*JUDGING}.difference({"--metric"}), f"needs a verdict: {why}")
     if len(question.metrics) > 1:
-        raise click.UsageError(f"--metric: a survey is about one figure: {why}")
+        raise click.UsageError(f"--metric: give one metric for a report without a verdict: {why}")
 
 
 def _study(directory: Path, question: CheckQuestion, now: datetime, title: str) -> Material:

@@ -52,9 +52,7 @@ def _new_study(
     try:
         study, notes = new_work(ordered, options, stack, row.kind, values)
         if ordered.order and max(request.repeats for request in study.requests) < 2:
-            raise click.UsageError(
-                f"--order {ordered.order}: give --repeat 2 or more: without repeats nothing takes turns"
-            )
+            raise click.UsageError(f"--order {ordered.order} needs --repeat 2 or more")
         for draft in study.drafts():
             plan_of(draft)
     except (OptionError, PresetError):
@@ -72,7 +70,7 @@ def _chosen_kind(chosen: Mapping[str, object]) -> StudyKind:
     for name in chosen:
         if name not in of_kind and not any(name == other.option for other in rows):
             owner = next(other for other in KINDS.values() if name in {option.name for option in other.options})
-            raise click.UsageError(f"{name} belongs to {owner.option}")
+            raise click.UsageError(f"{name} needs {owner.option}")
     typed_options = given_options()
     excluded = next(
         (name for name in (*row.excludes, *(other.option for other in rows[:-1])) if name in typed_options), None
@@ -85,12 +83,12 @@ def _chosen_kind(chosen: Mapping[str, object]) -> StudyKind:
 def _check_resume(ordered: NamedSteps, chosen: Mapping[str, object], resume: str | None) -> None:
     """Raises UsageError for what does not go together."""
     if resume is None and not ordered.names:
-        raise click.UsageError("Missing argument 'PRESET...'.")
+        raise click.UsageError("PRESET is missing: cephtui presets lists presets and suites")
     if resume is None:
         return
     typed_options = given_options()
     if wrong := next((name for name in (*_OF_NEW, *chosen) if name in typed_options), None):
-        raise click.UsageError(f"--resume continues what was ordered: leave out {wrong}")
+        raise click.UsageError(f"--resume keeps the options of the study: leave out {wrong}")
     if more := [name for name in ordered.names if not _STUDY.fullmatch(name)] or ordered.names[1:]:
         raise click.UsageError(f"--resume continues one study, such as s2: leave out {more[0]}")
 
@@ -99,4 +97,4 @@ def _check_resumable(study: Study[Any], session: str) -> None:
     """Raises UsageError for a check whose change a command makes: sessions name none."""
     if study.needs_commands:
         command = resume_command(study.kind, session, study.saved.id)
-        raise click.UsageError(f"{study.saved.id} is a check whose change a command makes: {command} --change ...")
+        raise click.UsageError(f"{study.saved.id} is a check that needs its change command: {command} --change ...")

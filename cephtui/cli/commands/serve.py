@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MISSING = "serve needs textual-serve: pipx inject cephtui textual-serve (or pip install 'cephtui[web]')"
 _EXPECTED = "expected demo, watch SESSION or replay SESSION/RUN"
 _NOT_ENCRYPTED = "warning: not encrypted: anyone who can read the traffic can read the screen and the links"
-_ONLY_HERE = "only this machine can open it: --host serves on another address"
+_ONLY_HERE = "only this machine can open the page: --host serves on another address"
 
 
 def serve_pages(words: tuple[str, ...], host: str, port: int, public: bool, interactive: bool) -> int:
@@ -81,7 +81,7 @@ def _console(options: tuple[str, ...]) -> Served:
     from cephtui.serve.textual_serve_private import Served
 
     if options and not options[0].startswith("-"):
-        raise click.UsageError(f"--interactive serves the console and not {options[0]}; its options stand behind --")
+        raise click.UsageError(f"--interactive serves the console, not {options[0]}; its options go after --")
     return Served((*_this_program(), *options), "cephtui", {VARIABLE: ""}, cleans_up=True)
 
 

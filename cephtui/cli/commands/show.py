@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cephtui.cli.emit import Output, emit
+from cephtui.cli.kept_pages import emit_kept, files_in
 from cephtui.cli.saved import find_run, find_session
 from cephtui.reports.blocks import View, together
 from cephtui.sessions import store
@@ -26,24 +27,40 @@ def show_saved(name: str, table: bool, curve: bool, metric: str | None, output: 
     if table and (curve or "/" in name):
         raise click.UsageError("--table is of a whole session: leave out " + ("--curve" if curve else "the run"))
     if metric and not (table or curve):
-        raise click.UsageError("--metric belongs to --table and --curve: all figures are shown")
+        raise click.UsageError("--metric needs --table or --curve: without them all figures are shown")
     if metric and curve and output.form in ("csv", "json"):
         raise click.UsageError(f"--metric: the points of a curve have every figure in {output.form}: leave it out")
-    broken: Sequence[store.StoreError] = ()
     try:
         if table:
-            view, broken = _matrix(find_session(name), metric)
+            _emit(*_matrix(find_session(name), metric), output)
         elif curve:
-            view = _curves(name, metric)
+            emit(_curves(name, metric), output)
         elif "/" in name:
-            view = _run(*find_run(name))
+            emit(_run(*find_run(name)), output)
         else:
-            view, broken = _session(find_session(name))
-        emit(view, output)
+            _show_session(find_session(name), output)
     except store.StoreError as error:
         raise click.ClickException(str(error)) from None
+
+
+def _emit(view: View, broken: Sequence[store.StoreError], output: Output) -> None:
+    """Emit a view of all runs that can be read; raises ClickException for one that can't."""
+    emit(view, output)
     if broken:
         raise click.ClickException(str(broken[0]))
+
+
+def _show_session(directory: Path, output: Output) -> None:
+    def whole() -> View:
+        view, broken = _session(directory)
+        if broken:
+            _emit(view, broken, output)
+        return view
+
+    if store.is_locked(directory):
+        _emit(*_session(directory), output)
+    else:
+        emit_kept("show", output, files_in(directory), whole)
 
 
 def _session(directory: Path) -> tuple[View, Sequence[store.StoreError]]:
@@ -106,6 +123,6 @@ def _curves(name: str, metric: str | None) -> View:
     if not curves:
         alike = "its runs have the same options, target and nodes"
         is_imported = any(run.imported_from for run in runs)
-        why = "no option and no heading by itself sets its imported runs apart" if is_imported else alike
+        why = "its imported runs don't differ in exactly one option or heading" if is_imported else alike
         raise click.UsageError(f"no curve in {name}: {why}")
     return curves_view(curves, headline_of(metric))

@@ -31,8 +31,8 @@ _NETWORK = "network"
 _OSDS = "osd-write"
 """The preset that measures each OSD by itself."""
 _LOAD = (
-    "{target}: small writes and reads, at most 16 in flight on each node; nothing of others is written, "
-    "and what is made is removed (--dry-run shows all of it)"
+    "{target}: small writes and reads, at most 16 in flight on each node; no existing data is written, "
+    "and the new images are removed (--dry-run shows the commands)"
 )
 
 
@@ -40,10 +40,10 @@ def diagnose(name: str | None, target: str | None, osds: bool, options: Measurin
     """Measure why a target is slow, with ``osds`` each OSD by itself too; or say what the runs of a session show. The
     exit code."""
     if name is not None:
-        refuse_other_options(OUTPUT_OPTIONS, f"belongs to what is measured: {name} is already")
+        refuse_other_options(OUTPUT_OPTIONS, f"is for a new measurement: {name} is measured already")
         return _saved(name, options)
     if target is None:
-        raise click.UsageError("what is slow? Give --target rbd:POOL to measure it, or a SESSION that is measured")
+        raise click.UsageError("give --target rbd:POOL to measure a pool, or a saved SESSION")
     nodes = chosen_nodes(options.where)
     session = options.session or f"{WHY}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
 
@@ -65,7 +65,7 @@ def _links(runner: Runner, nodes: Sequence[Node]) -> Iterator[str]:
     environments = {state.node.name: state.environment for state in connect(runner, nodes)}
     lacking = [name for name, known in environments.items() if known and preset.tool.name not in known.tools]
     if lacking:
-        say(f"the links are not measured: {preset.tool.name} is not installed on {listed(lacking)}")
+        say(f"links between nodes: not measured, {preset.tool.name} is not installed on {listed(lacking)}")
     else:
         yield from _all_of(preset)
 

@@ -89,7 +89,7 @@ def _healthy(values: Values) -> str:
     if not str(values["status"]).startswith("HEALTH_"):
         return "the health of the cluster was not known"
     return worded(
-        "the cluster was {status}" if values.get("details") else "the cluster was {status} (why is not known)", values
+        "the cluster was {status}" if values.get("details") else "the cluster was {status} (reason unknown)", values
     )
 
 
@@ -101,45 +101,45 @@ def _until_healthy(values: Values) -> str:
 _HEALTHY = _course(_healthy)
 HEALTH_SPEED = FindingKind(
     "health-speed", "limits", "cluster", "health", _HEALTHY, label=lambda values: values["status"],
-    why="A health check that is named here is about what costs speed, or may: copies that are missing or moving, OSDs, "
-    "MDSs, disks and networks that are down, full or slow, and whatever cephtui does not know. Where none is named, "
-    "why the cluster was not HEALTH_OK is not known: the reason may cost speed.",
-    cure="measure again when ceph health detail names nothing that costs speed", source=_HEALTH,
+    why="The health checks named here cost speed, or may: missing or moving copies, OSDs, MDSs, disks and networks "
+    "that are down, full or slow, and checks that cephtui does not know. Without a named check, the reason why the "
+    "cluster was not HEALTH_OK is unknown and may cost speed.",
+    cure="measure again when ceph health detail shows no check that costs speed", source=_HEALTH,
     cured=_until_healthy,
 )  # fmt: skip
 HEALTH_OTHER = FindingKind(
     "health-other", "note", "cluster", "health", _HEALTHY, label=lambda values: values["status"],
-    why="These health checks are about something else than speed, about how the cluster is set up, or about slow "
-    "operations and reads of the last 24 h (by default): whether any was during the run can't be known from the check.",
-    cure="where a check is about slow operations or reads, look for the OSD that is slow: ceph health detail; other "
-    "checks leave the figures alone", source=_HEALTH,
+    why="These health checks don't affect speed, concern the setup of the cluster, or report slow operations and reads "
+    "of the last 24 h (by default), which may have happened before the run.",
+    cure="for slow operations or reads, find the slow OSD: ceph health detail; the other checks don't change the "
+    "figures", source=_HEALTH,
 )  # fmt: skip
 OSDS = FindingKind(
     "osds", "note", "cluster", "OSDs out",
-    lambda values: f"{_osds('out')(values)}: the others do {'its' if values['osds'] == 1 else 'their'} work",
-    why="The figures are those of the OSDs that are in.",
-    cure="compare with runs that have as many OSDs in", source=f"{_DOCS}/operations/monitoring-osd-pg/",
+    lambda values: f"{_osds('out')(values)}: the other OSDs do {'its' if values['osds'] == 1 else 'their'} work",
+    why="The figures are those of the remaining OSDs.",
+    cure="compare only with runs that had the same number of OSDs in", source=f"{_DOCS}/operations/monitoring-osd-pg/",
 )  # fmt: skip
 OSD_DOWN = FindingKind(
     "osd-down", "limits", "cluster", "OSD down", _course(_osds("down")), label=_osd_label("down"),
-    why="The PGs of an OSD that is down peer again, and are then served by fewer copies. After "
-    "mon_osd_down_out_interval (600 s by default), with noout never, the OSD is marked out, and other OSDs begin to "
-    "recover its data. An OSD that comes up before that catches up beside the run.",
+    why="The PGs of an OSD that is down peer again and then have fewer copies. After mon_osd_down_out_interval (600 s "
+    "by default; never with noout) the OSD is marked out, and the other OSDs begin to recover its data. An OSD that "
+    "comes up before that is brought up to date during the run.",
     cure="measure again with all OSDs up and in", source=f"{_HEALTH}#osd-down",
 )  # fmt: skip
 OSD_OUT = FindingKind(
     "osd-out", "limits", "cluster", "OSD out", _course(_osds("out")), label=_osd_label("out"),
-    why="The PGs of an OSD that is out are moved to the other OSDs beside the run, and the other OSDs do its work.",
+    why="The PGs of an OSD that is out move to the other OSDs during the run, which also take over its work.",
     cure="measure again with all OSDs up and in", source=f"{_DOCS}/operations/monitoring-osd-pg/",
 )  # fmt: skip
 PGS = FindingKind(
     "pgs", "limits", "cluster", "PGs not clean", _course(_pgs("not active+clean")),
     label=lambda values: "PGs degraded" if values.get("degraded") else "PGs not clean",
-    why="PGs that lack copies, or have them elsewhere, are written in another way, and the same disks recover and move "
-    "the data: that of an OSD that is down once the OSD is marked out.",
+    why="PGs with missing or misplaced copies take other write paths, and the same disks have to recover and move data "
+    "(for an OSD that is down, once it is marked out).",
     cure="wait until all PGs are active+clean", source=_PGS,
 )  # fmt: skip
-_INACTIVE = "I/O to a PG that is not active waits until it is."
+_INACTIVE = "I/O to a PG waits until the PG is active."
 PGS_INACTIVE = FindingKind(
     "pgs-inactive", "limits", "cluster", "PGs not active", _course(_pgs("not active")),
     slows=True,
@@ -147,7 +147,7 @@ PGS_INACTIVE = FindingKind(
 )  # fmt: skip
 PGS_MOSTLY_INACTIVE = FindingKind(
     "pgs-mostly-inactive", "invalidates", "cluster", "PGs not active", _course(_pgs("not active")),
-    why=f"{_INACTIVE} For more than a tenth of the time the run measured that wait.",
+    why=f"{_INACTIVE} For more than a tenth of the time, the run measured that wait.",
     cure="wait until all PGs are active+clean", source=_PGS,
 )  # fmt: skip
 
@@ -165,14 +165,14 @@ def _split(values: Values) -> str:
 PGS_SPLIT = FindingKind(
     "pgs-split", "limits", "cluster", "PGs split", _split,
     label=lambda values: "PGs split" if values["after"] > values["before"] else "PGs merged",
-    why="A PG that is split or merged pauses, and its data moves to other OSDs beside the run.",
-    cure="switch pg_autoscale_mode off while you measure, and wait until the PGs have moved", source=_PG_COUNT,
+    why="A PG pauses while it is split or merged, and its data moves to other OSDs during the run.",
+    cure="set pg_autoscale_mode to off while you measure, and wait until the PGs have moved", source=_PG_COUNT,
 )  # fmt: skip
 AUTOSCALE = FindingKind(
     "autoscale", "note", "cluster", "autoscale on",
-    says("pool {pool} has autoscale on: its PGs may change during a comparison"),
-    why="Another number of PGs is another pool: figures from before and after do not compare.",
-    cure="switch pg_autoscale_mode off while you measure", source=_PG_COUNT,
+    says("pool {pool} has pg_autoscale_mode on: its number of PGs may change between runs"),
+    why="A pool with another number of PGs performs differently: figures from before and after can't be compared.",
+    cure="set pg_autoscale_mode to off while you measure", source=_PG_COUNT,
 )  # fmt: skip
 
 
@@ -188,8 +188,8 @@ def _recovery(values: Values) -> str:
 RECOVERY = FindingKind(
     "recovery", "limits", "cluster", "recovery", _course(_recovery),
     label=lambda values: worded("recovery {rate_bytes:bandwidth}", values) if "rate_bytes" in values else "recovery",
-    why="Recovery and backfill read and write on the same disks and links.",
-    cure="wait until the recovery has ended", source=f"{_DOCS}/configuration/mclock-config-ref/",
+    why="Recovery and backfill use the same disks and links.",
+    cure="wait until recovery is complete", source=f"{_DOCS}/configuration/mclock-config-ref/",
 )  # fmt: skip
 
 
@@ -207,14 +207,14 @@ def _kept(flag: str) -> str:
 SCRUB = FindingKind(
     "scrub", "limits", "cluster", "scrub", _course(_scrub),
     slows=True,
-    why="A scrub reads from the same disks; a deep scrub reads all data.",
-    cure="measure both sides with --quiet-cluster: noscrub and nodeep-scrub are set until the end, scrubs waited for",
+    why="A scrub reads from the same disks; a deep scrub reads all data of the PG.",
+    cure="measure both sides with --quiet-cluster, which sets noscrub and nodeep-scrub and waits for running scrubs",
     source=f"{_DOCS}/configuration/osd-config-ref/#scrubbing",
 )  # fmt: skip
 SNAPTRIM = FindingKind(
     "snaptrim", "limits", "cluster", "snapshots trimmed", _course(_pgs("trimming snapshots")),
     slows=True,
-    why="What only a deleted snapshot had is removed by the same disks.",
+    why="The same disks delete the data that only a deleted snapshot used.",
     cure=f"wait until no PG is in snaptrim, or {_kept(_NO_TRIM)}", source=_PGS,
 )  # fmt: skip
 
@@ -230,15 +230,15 @@ def _flag_cure(values: Values) -> str:
 FLAG = FindingKind(
     "flag", "note", "cluster", "flag set", _course(says("the cluster's flag {flag} was set")),
     label=says("{flag} set"),
-    why="A flag of the cluster holds back what it names: pause stops all client I/O, noscrub the scrubs.",
+    why="A cluster flag blocks what it names: pause blocks all client I/O, noscrub blocks scrubs.",
     cure=_flag_cure({}), source=f"{_HEALTH}#osdmap-flags", cured=_flag_cure,
 )  # fmt: skip
 SLOW_OPS = FindingKind(
     "slow-ops", "limits", "cluster", "slow ops", _course(says("up to {operations} operations were slow")),
     slows=True,
-    why="Operations that take longer than osd_op_complaint_time (30 s by default) wait for something: a disk, a PG, "
-    "another OSD.",
-    cure="look for the OSD that is slow: ceph health detail", source=f"{_HEALTH}#slow-ops",
+    why="Operations that take longer than osd_op_complaint_time (30 s by default) are blocked by something: a disk, a "
+    "PG, another OSD.",
+    cure="find the slow OSD: ceph health detail", source=f"{_HEALTH}#slow-ops",
 )  # fmt: skip
 
 
@@ -249,7 +249,7 @@ def _slow_osd(values: Values) -> str:
     named = {**values, "whose": "their" if are_several else "its", "how": " (median)" if are_several else ""}
     if "late" in values:
         answers = worded("{late} of {answers} requests for {whose} counters only after {late_seconds:latency}", named)
-        return f"{slow}: {they} answered {answers} or more, the other OSDs hardly any"
+        return f"{slow}: {they} answered {answers} or more, the other OSDs hardly ever"
     if "answer_seconds" in values:
         took = "{answer_seconds:latency} (median) for requests for {whose} counters, the other OSDs at most"
         return f"{slow} to answer: {worded(took, named)} {worded('{others:latency}', values)}"
@@ -280,8 +280,8 @@ def _longer(values: Values) -> str:
 def _busy_osd(values: Values) -> str:
     if "objects" in values:
         took = worded("{osd} took {seconds:latency} for an operation, the other OSDs {others:latency}", values)
-        objects = f"only about {values['objects']} objects of this run lie on it"
-        return f"{took} (median): {objects}, and operations on them wait for each other"
+        objects = f"it has only about {values['objects']} objects of this run"
+        return f"{took} (median): {objects}, and operations on the same object wait for each other"
     more = f"{values['osd']} had {percent(100 * values['share'])} of the operations, {values['more']:.1f} times as many"
     latencies = worded("{seconds:latency}, the others {others:latency}", values)
     return f"{more} as the other OSDs (median), and took {_longer(values)} times as long: {latencies}"
@@ -292,33 +292,33 @@ def _slow_osd_cure(values: Values) -> str:
 
 
 _PART_CURES = {
-    "commit": "look at the disk of that OSD: smartctl -a, iostat -x, ceph tell osd.N bench",
-    "queue": "look at the CPU of that OSD and of its host: top, a CPU quota of its cgroup, other daemons beside it",
+    "commit": "check the disk of that OSD: smartctl -a, iostat -x, ceph tell osd.N bench",
+    "queue": "check the CPU of that OSD and of its host: top, the CPU quota of its cgroup, other daemons on the host",
 }
 SLOW_OSD = FindingKind(
     "slow-osd", "limits", "cluster", "slow OSD", _slow_osd,
     label=slow_label("osd", "osds"),
     slows=True,
-    why="Every client waits for the slowest OSD that its data lies on: the figures are those of one disk, or of one "
-    "host, more than those of the cluster.",
-    cure="look at that OSD: its disk (smartctl -a, iostat -x), its host, ceph tell osd.N bench; with slow answers, or "
-    "several slow OSDs of one host, at the host and its link (cephtui run network)",
+    why="Every client waits for the slowest OSD that holds its data: the figures are those of one disk or one host "
+    "rather than those of the cluster.",
+    cure="check that OSD: its disk (smartctl -a, iostat -x), its host, ceph tell osd.N bench; if it answers slowly, or "
+    "if several OSDs of one host are slow, check the host and its link (cephtui run network)",
     cured=_slow_osd_cure,
     source=f"{_DOCS}/troubleshooting/troubleshooting-osd/",
 )  # fmt: skip
 
 
 def _busy_osd_cure(values: Values) -> str:
-    return "choose a larger size: more objects lie on more PGs" if "objects" in values else BUSY_OSD.cure
+    return "choose a larger size: more objects use more PGs" if "objects" in values else BUSY_OSD.cure
 
 
 BUSY_OSD = FindingKind(
     "busy-osd", "note", "cluster", "busy OSD", _busy_osd,
     label=says("{osd} busy"),
-    why="PGs of the pool, or their primaries, lie unevenly on the OSDs: the one with the most of them is full first, "
-    "and every client waits for it. An OSD works on the operations of one PG one after the other, so that little data, "
-    "which lies on few PGs, has the same effect. The figures are true for the pool and the data as they are.",
-    cure="see how PGs lie: ceph osd df; a pool with more PGs, or the balancer, spreads the work: ceph balancer status",
+    why="The PGs of the pool, or their primaries, are spread unevenly over the OSDs: the OSD with the most of them is "
+    "saturated first, and every client waits for it. An OSD does the operations of one PG one after the other, so "
+    "little data on few PGs has the same effect. The figures are true for this pool and this data.",
+    cure="see how PGs are spread: ceph osd df; more PGs, or the balancer, spread the work: ceph balancer status",
     cured=_busy_osd_cure,
     source=f"{_DOCS}/operations/balancer/",
 )  # fmt: skip
@@ -331,7 +331,7 @@ def _monitors(values: Values) -> str:
 
 MONITORS = FindingKind(
     "monitors", "note", "cluster", "monitor down", _course(_monitors),
-    why="Client I/O does not pass monitors; what the cluster reports may be late.",
+    why="Client I/O does not pass through monitors, but the state that the cluster reports may be late.",
     cure="measure again with all monitors in quorum", source=f"{_HEALTH}#mon-down",
 )  # fmt: skip
 
@@ -340,18 +340,17 @@ def _other_clients(values: Values) -> str:
     if "iops" not in values:
         return worded("other clients moved up to {rate_bytes:bandwidth}", values)
     did = worded("other clients did up to {iops:iops} operations/s and moved {rate_bytes:bandwidth}", values)
-    return f"{did} (then {100 * values['share']:.0f} % of the load of the OSDs)"
+    return f"{did} ({100 * values['share']:.0f} % of the load of the OSDs at that time)"
 
 
 OTHER_CLIENTS = FindingKind(
     "other-clients", "limits", "cluster", "other clients",
     _course(_other_clients),
     slows=True,
-    why="What other clients do takes its part of disks and links: the figures are those of a shared cluster. In "
-    "their part of the load 64 KiB count as an operation. Of an "
-    "image with a parent or with journaling it may be the run itself: the first write to an object copies all of it "
-    "from the parent, and journaling writes all data twice.",
-    cure="measure while the cluster is quiet, or more runs",
+    why="Other clients use the same disks and links: the figures are those of a shared cluster. In their share of the "
+    "load, 64 KiB count as one operation. With an image that has a parent or journaling, the load may be that of the "
+    "run itself: the first write to an object copies all of it from the parent, and journaling writes all data twice.",
+    cure="measure while the cluster is quiet, or do more runs",
 )  # fmt: skip
 
 
@@ -361,7 +360,7 @@ THROTTLES = ("bluestore_throttle_bytes", "bluestore_throttle_deferred_bytes")
 
 
 def _message_cap(values: Values) -> str:
-    refused = f"OSDs refused {percent(100 * values['share'])} of the messages of clients at first"
+    refused = f"OSDs delayed {percent(100 * values['share'])} of the client messages"
     by_number, by_size = MESSAGE_CAPS
     cap = ""
     if "size_cap_bytes" in values:
@@ -385,9 +384,9 @@ MESSAGE_CAP = FindingKind(
     "message-cap", "limits", "cluster", "message cap reached", _message_cap,
     label=lambda values: "message cap",
     slows=True,
-    why="An OSD that has osd_client_message_cap messages of clients in work, or osd_client_message_size_cap bytes of "
-    "them, receives no more for a while: they wait in the network, and clients starve each other. The figures show "
-    "that cap and not the disks.",
+    why="An OSD with osd_client_message_cap client messages in progress, or osd_client_message_size_cap bytes of them, "
+    "accepts no more until some are done: messages wait in the network, and clients starve each other. The figures "
+    "show that cap, not the disks.",
     cure=f"choose less depth or fewer jobs, or raise {MESSAGE_CAPS[0]} on both sides", cured=_message_cap_cure,
     source=f"{_DOCS}/configuration/osd-config-ref/",
 )  # fmt: skip
@@ -397,38 +396,39 @@ BLUESTORE_THROTTLE = FindingKind(
     "bluestore-throttle", "limits", "cluster", "BlueStore throttle",
     says("BlueStore held transactions back for {seconds:latency} of the {commit_seconds:latency} that a commit took"),
     slows=True,
-    why="BlueStore takes no more transactions where those in work have bluestore_throttle_bytes: the worker threads of "
-    "the OSD wait, and what is queued behind them.",
-    cure="set the default again where bluestore_throttle_bytes is lower (ceph config rm osd bluestore_throttle_bytes); "
-    "else look for the disk that is slow: ceph osd perf",
+    why="BlueStore accepts no more transactions while those in progress amount to bluestore_throttle_bytes: the worker "
+    "threads of the OSD wait, and so do the operations queued behind them.",
+    cure="if bluestore_throttle_bytes is below its default, reset it (ceph config rm osd bluestore_throttle_bytes); "
+    "otherwise find the slow disk: ceph osd perf",
     source=f"{_DOCS}/configuration/bluestore-config-ref/",
 )  # fmt: skip
 SLOW_COMMITS = FindingKind(
     "slow-commits", "limits", "cluster", "slow commits",
-    says("a commit took {seconds:latency} on {osds} OSDs of class {device_class} alike, one write at a time"),
+    says("a commit took about {seconds:latency} on each of {osds} OSDs of class {device_class}, with one write at a "
+        "time"),
     slows=True,
-    why="Each write waits for a flush of the disk. An SSD with power loss protection answers that from its own memory, "
-    "in a fraction of a millisecond; one without it needs milliseconds for it, however fast its data sheet says it is.",
-    cure="look what each OSD does by itself (cephtui why --osds) and which disks these are (ceph device ls): SSDs with "
-    "power loss protection, or DB and WAL on such a one; behind a controller its write cache (smartctl -g wcache)",
+    why="Each write waits for a flush of the disk. An SSD with power loss protection completes a flush in a fraction "
+    "of a millisecond, from its own memory; an SSD without it needs milliseconds, whatever its data sheet says.",
+    cure="measure each OSD by itself (cephtui why --osds) and list the disks (ceph device ls): use SSDs with power "
+    "loss protection, at least for DB and WAL; behind a controller, check the write cache (smartctl -g wcache)",
     source="https://docs.ceph.com/en/latest/start/hardware-recommendations/#solid-state-drives",
 )  # fmt: skip
 OSD_COUNTERS = FindingKind(
     "osd-counters", "note", "cluster", "OSD counters", says("OSD counters: no permission"),
-    why="Without them it is not known how long each OSD took, and other clients are seen late, by rates of the pool.",
+    why="Without them the latency of each OSD is unknown, and other clients show late, by the rates of the pool.",
     cure="use a Ceph user with osd 'allow *'", source=f"{_DOCS}/operations/user-management/",
 )  # fmt: skip
 
 
 def _silent(values: Values) -> str:
     if "why" in values:
-        return f"the cluster was not asked {_when(values)}: {values['why']}"
+        return f"the cluster was not queried {_when(values)}: {values['why']}"
     return f"the cluster did not answer {_when(values)}"
 
 
 CLUSTER_SILENT = FindingKind(
     "cluster-silent", "limits", "cluster", "no answer",
     lambda values: _silent(values) if "things" not in values else _course(says(""))(values),
-    why="What happened in the cluster in that time is not known: nothing of it can be ruled out.",
-    cure="look at the monitors: ceph -s", source=f"{_DOCS}/troubleshooting/troubleshooting-mon/",
+    why="The state of the cluster in that time is unknown: nothing can be ruled out.",
+    cure="check the monitors: ceph -s", source=f"{_DOCS}/troubleshooting/troubleshooting-mon/",
 )  # fmt: skip

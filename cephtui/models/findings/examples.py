@@ -165,7 +165,7 @@ _VALUES: Mapping[str, Sequence[Mapping[str, Value]]] = {
             "node": "pve1",
             "busy_ratio": 0.994,
             "others_ratio": 0.72,
-            "things": ("CPU of pve1 taken", "CPU of pve2 taken"),
+            "things": ("CPU of pve1 shared", "CPU of pve2 shared"),
             "number": 5,
         },
     ),

@@ -9,7 +9,7 @@ from cephtui.models.findings.kind import LATENCIES, FindingKind, Values, says, w
 
 _FIO = "https://fio.readthedocs.io/en/latest/fio_doc.html"
 _RADOS_BENCH = "https://docs.ceph.com/en/latest/man/8/rados/"
-_HELD_UP = "look for slow operations and for full pools: ceph health detail, ceph df"
+_HELD_UP = "look for slow operations and full pools: ceph health detail, ceph df"
 _SLOW = "https://docs.ceph.com/en/latest/rados/troubleshooting/troubleshooting-osd/"
 
 
@@ -23,7 +23,7 @@ def _incomplete(values: Values) -> str:
     measured, wanted = values["measured_seconds"], values.get("wanted_seconds")
     if wanted and measured >= wanted - 0.05:
         return worded(
-            "it did not end by itself: {measured_seconds:.1f} s measured, {wanted_seconds:duration} wanted", values
+            "the run did not end by itself: {measured_seconds:.1f} s measured, {wanted_seconds:duration} wanted", values
         )
     of_wanted = worded(" of {wanted_seconds:duration}", values) if wanted else ""
     return f"incomplete: {measured:.1f} s{of_wanted} measured"
@@ -31,7 +31,7 @@ def _incomplete(values: Values) -> str:
 
 INCOMPLETE = FindingKind(
     "incomplete", "invalidates", "measurement", "incomplete", _incomplete,
-    why="A run that was cut off has not seen what comes later, such as a full journal, a flush or a compaction.",
+    why="A run that was cut off misses what comes later, such as a full journal, a flush or a compaction.",
     cure="let the run end by itself", one_of_all=True,
 )  # fmt: skip
 
@@ -42,14 +42,14 @@ def _short(values: Values) -> str:
             "ended after {measured_seconds:.1f} s of {wanted_seconds:.0f} s: all {objects:,} objects were written",
             values,
         )
-    ending = "ended with its data after {:.1f} s" if values.get("by_its_data") else "only {:.1f} s measured"
+    ending = "ended after {:.1f} s, when all data was done" if values.get("by_its_data") else "only {:.1f} s measured"
     return f"{ending.format(values['measured_seconds'])}: too short for caches to settle"
 
 
 _MORE_OBJECTS = "choose a larger --max-objects, or leave it out"
 _MORE_ROOM = (
-    "make room in the pool, use a pool with more room, or choose a shorter runtime: cephtui lets a run fill no more "
-    "than half of the room of its pool"
+    "free up space in the pool, use a larger pool, or choose a shorter runtime: cephtui lets a run fill at most half "
+    "of the free space of its pool"
 )
 
 
@@ -62,10 +62,10 @@ def _longer(values: Values) -> str:
 
 SHORT = FindingKind(
     "short", "limits", "measurement", "too short", _short,
-    why="In the first seconds caches and write buffers take what the disks can't keep up with, and few I/Os are "
+    why="In the first seconds, caches and write buffers absorb what the disks can't keep up with, and few I/Os are "
     "counted: a longer run has other figures.",
-    cure="choose a longer runtime; where the run ends with its data a larger size; where it ends with its objects a "
-    "pool with more room",
+    cure="choose a longer runtime; if the run ends with its data, a larger size; if it ends with its objects, a pool "
+    "with more free space",
     cured=_longer, one_of_all=True,
 )  # fmt: skip
 
@@ -97,7 +97,7 @@ def _explained(values: Values) -> str:
     beside = f"meanwhile {'; '.join(values['beside'])}" if "beside" in values else ""
     waited = worded(_WAITED, values) if "slow_osd" in values else ""
     explanation = "; ".join(filter(None, (values.get("cause"), waited, beside)))
-    return explanation or ("nothing that the cluster reported explains it" if values.get("unexplained") else "")
+    return explanation or ("the cluster reported no reason" if values.get("unexplained") else "")
 
 
 def _with_cause(text: str, values: Values) -> str:
@@ -117,7 +117,7 @@ def _not_settled(values: Values) -> str:
 NOT_SETTLED = FindingKind(
     "not-settled", "limits", "measurement", "not settled", _not_settled,
     label=lambda values: _moved(values).replace(" by", ""),
-    why="The mean of a run whose level changes belongs to neither level: how long each lasted decides it.",
+    why="When the level changes during a run, the mean depends on how long each level lasted and describes neither.",
     cure="choose a longer ramp_time or runtime",
 )  # fmt: skip
 
@@ -129,16 +129,16 @@ def _level(values: Values, name: str) -> str:
 
 def _no_ramp(values: Values) -> str:
     if "first" not in values:
-        whether = worded("runs of {least_seconds:.0f} s or more tell whether they differ", values)
-        return f"no ramp: the first seconds are in the figures; {whether}"
+        whether = worded("a run of {least_seconds:.0f} s or more would show whether they differ", values)
+        return f"no ramp: the first seconds are included; {whether}"
     first, rest = values["first"], values["rest"]
     off = f"{_change(rest, first)} {'above' if first > rest else 'below'} the rest"
-    return worded("no ramp: the first {first_seconds:.0f} s count too, in {figure} ", values) + off
+    return worded("no ramp: the first {first_seconds:.0f} s are included, with {figure} ", values) + off
 
 
 NO_RAMP = FindingKind(
     "ramp", "note", "measurement", "no ramp", _no_ramp,
-    why="Caches fill and connections are made in the first seconds: a ramp leaves these out of the figures.",
+    why="In the first seconds caches fill and connections are made: a ramp leaves them out of the figures.",
     cure="set a ramp: --set ramp_time=10", source=f"{_FIO}#cmdoption-arg-ramp-time",
 )  # fmt: skip
 
@@ -173,9 +173,9 @@ def _gap(values: Values) -> str:
 STALLED = FindingKind(
     "stalled", "limits", "measurement", "no I/O", _stalled, label=_gap, summed=_stalls,
     slows=True,
-    why="Clients wait as long: the mean hides it, the greatest latency and the gap in the chart show it.",
-    cure="ask the OSDs within 10 minutes for their slowest operations, ceph tell osd.N dump_historic_ops, or look into "
-    "their logs; outside of Ceph look into dmesg",
+    why="Clients wait for that time: the mean hides it, but the maximum latency and the gap in the chart show it.",
+    cure="within 10 minutes, dump the slowest operations of the OSDs (ceph tell osd.N dump_historic_ops), or read "
+    "their logs; without Ceph, read dmesg",
     source=_SLOW,
 )  # fmt: skip
 
@@ -199,16 +199,15 @@ def _fell(values: Values) -> str:
 
 COLLAPSE = FindingKind(
     "collapse", "limits", "measurement", "collapse", _collapsed, label=_fell,
-    why="Something slowed the run from then on: its mean is neither what the cluster can do nor what it does once "
-    "slowed.",
-    cure="look for what began then: load and network of the nodes, a disk that is full or throttled, ceph health "
-    "detail; measure again without it, or from then on",
+    why="Something slowed the run from then on: the mean shows neither the normal nor the slowed rate.",
+    cure="find what began at that time: load and network of the nodes, a full or throttled disk, ceph health detail; "
+    "then measure again",
 )  # fmt: skip
 DIP = FindingKind(
     "dip", "limits", "measurement", "dip", _dipped, label=_fell,
     slows=True,
-    why="The mean has a time in it in which something took its part: how long that lasted decides the figure.",
-    cure="look for what ran at that time: scrubs, backups, other clients, jobs on the nodes; measure again",
+    why="The mean includes a time when something else used the cluster, and depends on how long that lasted.",
+    cure="find what ran at that time (scrubs, backups, other clients, jobs on the nodes), and measure again",
 )  # fmt: skip
 
 
@@ -221,24 +220,25 @@ def _saw(values: Values) -> str:
 SAW = FindingKind(
     "saw", "limits", "measurement", "falls and rises", _saw,
     slows=True,
-    why="The mean belongs to neither level: the part of the cycles that a run happens to have decides it.",
-    cure="look for what comes as often: a rate limit that allows bursts, CPU that is throttled, write-back and "
-    "compaction of the OSDs, a job on a node; or measure for many such cycles",
+    why="The mean describes neither level: it depends on which part of the cycles the run happened to cover.",
+    cure="find what happens at the same interval: a rate limit with bursts, CPU throttling, write-back or compaction "
+    "of the OSDs, a job on a node; or measure over many cycles",
 )  # fmt: skip
 DEVIATION = FindingKind(
-    "deviation", "limits", "measurement", "seconds differ",
+    "deviation", "limits", "measurement", "uneven",
     lambda values: _with_cause(
-        worded("the seconds differ: the standard deviation of {figure} is {share_percent:.0f} % of the mean", values),
+        worded("the standard deviation of {figure} between seconds is {share_percent:.0f} % of the "
+            "mean", values),
         values,
     ),
-    why="A mean of seconds so different says little about any of them, and another run has another mean.",
-    cure="look at the chart for when it falls, and measure for longer",
+    why="With seconds so different, the mean says little, and the next run has another mean.",
+    cure="see in the chart when the rate drops, and measure for longer",
 )  # fmt: skip
 STUCK = FindingKind(
     "stuck", "limits", "measurement", "stuck",
-    lambda values: worded("nothing was completed in the last {seconds:.0f} s", values)
+    lambda values: worded("no I/O completed in the last {seconds:.0f} s", values)
     + (": the pool may be full or over its quota" if values.get("writes") else ""),
-    why="The run ended while I/O was waiting: what it waited for is in none of its figures but the time.",
+    why="The run ended while I/O was waiting: these I/Os count in the run time, but in no other figure.",
     cure=_HELD_UP, source=_SLOW,
 )  # fmt: skip
 
@@ -253,60 +253,60 @@ def _in_flight(values: Values) -> str:
 
 IN_FLIGHT = FindingKind(
     "in-flight", "limits", "measurement", "IOPS and bytes differ", _in_flight, figures=("iops",),
-    why="fio counts an I/O when it begins and its bytes when it ends: what was in flight at the end of the ramp is in "
-    "the bytes alone, and what was in flight at the end in the I/Os alone.",
-    cure="choose a longer runtime, or bandwidth as the figure", one_of_all=True,
+    why="fio counts an I/O when it is submitted, and its bytes when it completes: I/Os in flight at the end of the "
+    "ramp count only in the bytes, and I/Os in flight at the end only in the IOPS.",
+    cure="choose a longer runtime, or use the bandwidth", one_of_all=True,
     source=f"{_FIO}#cmdoption-arg-ramp-time",
 )  # fmt: skip
 OVERRUN = FindingKind(
     "overrun", "limits", "measurement", "measured too long",
     says(
-        "measured {measured_seconds:duration} instead of {wanted_seconds:duration}: gosbench writes what DELETE has "
-        "removed again between two passes over its objects, one after the other, and looks at the time only then"
+        "measured {measured_seconds:duration} instead of {wanted_seconds:duration}: between two passes gosbench writes "
+        "the deleted objects again, one after the other, and checks the time only after that"
     ),
-    why="What was measured meanwhile has pauses in which nothing was measured.",
-    cure="measure DELETE with more objects, so that one pass lasts for the whole time",
+    why="The measured time has pauses without any operation in it.",
+    cure="measure DELETE with more objects, so that one pass lasts for the whole run",
 )  # fmt: skip
 RATE_LIMITED = FindingKind(
     "rate-limited", "limits", "measurement", "rate limited",
-    says("held at {options}, which the preset has: this is no measure of what the pool can do"),
+    says("limited to {options} by the preset: this is not what the pool can do"),
     slows=True,
-    why="The figure is the rate that was asked for, however much more the pool can do.",
+    why="The figure is the requested rate, even if the pool can do more.",
     cure="set a higher rate to see what the pool can do", source=_RADOS_BENCH,
 )  # fmt: skip
 RATE_SET = FindingKind(
     "rate-set", "note", "measurement", "rate set",
-    says("held at {options}, as it was set: this is no measure of what the target can do"),
-    why="The IOPS and the bandwidth are the rate that was asked for; the latency is that at this rate.",
+    says("limited to {options} by an option: this is not what the target can do"),
+    why="IOPS and bandwidth are the requested rate; the latency is that at this rate.",
     cure="leave the rate out to see what the target can do",
     source=f"{_FIO}#cmdoption-arg-rate-iops",
 )  # fmt: skip
 NO_SECONDS = FindingKind(
     "no-seconds", "limits", "measurement", "no seconds", figures=("seconds",),
-    words=says("rbd printed nothing in its {seconds:.0f} s: nothing is known of each second"),
-    why="Without sums by second a pause, a drift or a limit in bursts leaves no sign.",
+    words=says("rbd printed nothing for {seconds:.0f} s: the course of the run is unknown"),
+    why="Without figures per second, pauses, drift and bursts can't be seen.",
     cure=_HELD_UP, source=_SLOW,
 )  # fmt: skip
 COARSE = FindingKind(
     "coarse", "limits", "measurement", "coarse latency", figures=LATENCIES,
     words=says(
-        "percentiles are upper bounds, the true ones may be half as long, below 3 ms and above 4 s any part of it: "
-        "gosbench cuts times to whole ms and counts them in ranges that double from 2 ms to 4096 ms; the time of a PUT "
-        "has the making of its data in it"
+        "percentiles are upper bounds, the true ones may be half of that (below 3 ms and above 4 s even less): "
+        "gosbench counts times in whole ms, in ranges that double from 2 ms to 4096 ms; the time of a PUT includes "
+        "generating its data"
     ),
-    why="Latencies of this tool compare with its own only, and small changes of them do not show.",
-    cure="measure latency with hsbench, that of GET with small objects",
+    why="Latencies of gosbench can only be compared with each other, and small changes don't show.",
+    cure="measure latency with hsbench, and for GET with small objects",
 )  # fmt: skip
 FIRST_BYTE = FindingKind(
     "first-byte", "limits", "measurement", "time to first byte", figures=LATENCIES, flow="read",
-    words=says("latency of GET ends with the headers of the answer: it is the time to the first byte"),
-    why="The transfer of the object is not in it: of large objects that is most of the time.",
-    cure="take bandwidth as the figure of GET, or measure latency with small objects",
+    words=says("the latency of GET ends with the headers of the response: it is the time to first byte"),
+    why="It does not include the transfer of the object, which takes most of the time for large objects.",
+    cure="use the bandwidth for GET, or measure latency with small objects",
 )  # fmt: skip
 UNREADABLE = FindingKind(
     "unreadable", "limits", "measurement", "reports unreadable",
-    says("{reports} of fio's progress reports could not be read; their seconds are joined to the next"),
-    why="A second that is joined to the next hides how the two differed.",
+    says("{reports} progress reports of fio could not be read; their seconds are merged with the next"),
+    why="Merged seconds hide the differences between them.",
     cure="measure again; the raw output is in the session",
 )  # fmt: skip
 
@@ -320,13 +320,13 @@ def _errors(values: Values) -> str:
     if not most:
         return text
     ended = str(most) if least == most else f"{least} to {most}"
-    return f"{text}: {ended} of {values['threads']} threads ended early, each with its third error"
+    return f"{text}: {ended} of {values['threads']} threads ended early, after three errors each"
 
 
 ERRORS = FindingKind(
     "errors", "limits", "measurement", "requests failed", _errors,
-    why="A request that fails is often faster than one that does its work, and threads that end early leave less load.",
-    cure="look at the log of the gateway for the reason, and measure again",
+    why="Failed requests are often faster than successful ones, and threads that end early reduce the load.",
+    cure="find the reason in the log of the gateway, and measure again",
 )  # fmt: skip
 FAILED_OPS = FindingKind(
     "failed-ops", "limits", "measurement", "operations failed",
@@ -334,13 +334,13 @@ FAILED_OPS = FindingKind(
         "{failed:,} {operation} failed ({share_percent:percent}), counted in {figures}"
         + ("; the first error: {why}" if "why" in values else ""), values
     ),
-    why="The times of operations that failed are among those of the others.",
-    cure="look at the log of the gateway for the reason, and measure again",
+    why="The figures include the times of failed operations.",
+    cure="find the reason in the log of the gateway, and measure again",
 )  # fmt: skip
 ERRORS_COUNTED = FindingKind(
     "errors-counted", "limits", "measurement", "errors may be counted",
-    says("fio's rados engine counts operations that failed as I/O: these may be the figures of errors"),
-    why="An operation that fails at once makes figures that no cluster can have.",
+    says("fio's rados engine counts failed operations as I/O: these may be the figures of errors"),
+    why="Operations that fail at once make figures that no cluster can reach.",
     cure="measure with rados bench or fio's rbd engine, which report errors",
 )  # fmt: skip
 
@@ -354,7 +354,7 @@ def _above(values: Values) -> str:
 
 ABOVE_CEILING = FindingKind(
     "above-ceiling", "limits", "measurement", "above its ceiling", _above,
-    why="Nothing is faster than what it passes through: either not all of the figure has passed it, as with caches, "
-    "compressed or thin data, or the ceiling is wrong, as where it was measured while something else held it back.",
-    cure="measure again what the ceiling rests on: cephtui ceilings --again",
+    why="Nothing is faster than what it passes through: either some of the data did not pass it, as with caches, "
+    "compressed or thin data, or the ceiling is wrong, for example because it was measured on a busy cluster.",
+    cure="measure the ceiling again: cephtui ceilings --again",
 )  # fmt: skip

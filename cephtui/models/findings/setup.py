@@ -11,34 +11,34 @@ _PG_COUNT = f"{_DOCS}/operations/placement-groups/"
 LOW_LIMITS = FindingKind(
     "low-limits", "note", "cluster", "low limits",
     says("options are far below their defaults: {options:listed}"),
-    why="With less of them an OSD, or a client, has less in work at a time: I/Os wait before it.",
-    cure="set the default again, if there is no reason for less: ceph config rm osd OPTION; what was set at run time: "
+    why="With such a low limit, an OSD or a client works on fewer I/Os at a time, and the others wait.",
+    cure="reset the option, unless there is a reason for it: ceph config rm osd OPTION; if it was set at run time: "
     "ceph tell osd.N config unset OPTION",
     source=f"{_DOCS}/configuration/ceph-conf/",
 )  # fmt: skip
 
 
 def _mclock_capacity(values: Values) -> str:
-    expected = worded("mClock expects {iops:iops} IOPS of ", values) + listed(names_in(values, "osd", "osds"))
-    usual = "{others:iops} of the other OSDs" if "others" in values else "the default is {default:iops}"
+    expected = worded("mClock assumes {iops:iops} IOPS for ", values) + listed(names_in(values, "osd", "osds"))
+    usual = "{others:iops} for the other OSDs" if "others" in values else "the default is {default:iops}"
     return f"{expected} ({values['option']}), {worded(usual, values)}"
 
 
 MCLOCK_CAPACITY = FindingKind(
     "mclock-capacity", "limits", "cluster", "mClock capacity", _mclock_capacity,
     slows=True,
-    why="An OSD measures itself at its first start and keeps that figure. It is what mClock hands out to clients, "
-    "recovery and scrubs: an OSD that was busy then is held back since.",
-    cure="measure that OSD again while nothing runs (ceph tell osd.N bench 12288000 4096 4194304 100), and set what it "
-    "does: ceph config set osd.N OPTION IOPS; ceph config rm osd.N OPTION is the default",
+    why="An OSD measures its capacity at its first start and keeps that figure. mClock shares it out between clients, "
+    "recovery and scrubs: an OSD that was busy at its first start is held back ever since.",
+    cure="measure that OSD again while it is idle (ceph tell osd.N bench 12288000 4096 4194304 100), and set the "
+    "result: ceph config set osd.N OPTION IOPS; ceph config rm osd.N OPTION restores the default",
     source=f"{_DOCS}/configuration/mclock-config-ref/",
 )  # fmt: skip
 
 CLASSES_MIXED = FindingKind(
     "classes-mixed", "note", "cluster", "device classes mixed",
-    says("pool {pool} lies on OSDs of several device classes: {classes:listed}"),
-    why="A write waits for the slowest of its copies, and a read for the disk that it happens to lie on: the pool is "
-    "about as fast as its slowest class.",
+    says("pool {pool} uses OSDs of several device classes: {classes:listed}"),
+    why="A write waits for its slowest copy, and a read for the disk that happens to have the data: the pool is about "
+    "as fast as its slowest class.",
     cure="use a CRUSH rule for one class: ceph osd crush rule create-replicated NAME default host CLASS",
     source=f"{_DOCS}/operations/crush-map/#device-classes",
 )  # fmt: skip
@@ -48,23 +48,23 @@ def _few_osds(values: Values) -> str:
     if "primaries" in values:
         only = worded("only {osds} of the {of} OSDs of pool {pool}", values)
         return f"{only} {'is the primary' if values['osds'] == 1 else 'are primaries'} of its PGs"
-    return worded("pool {pool} lies on {osds} of the {of} OSDs that its CRUSH rule may use", values)
+    return worded("pool {pool} uses only {osds} of the {of} OSDs that its CRUSH rule allows", values)
 
 
 def _few_osds_cure(values: Values) -> str:
     if "primaries" in values:
         return (
-            "see which OSDs may be primaries: PRI-AFF in ceph osd tree, ceph osd primary-affinity osd.N 1; where all "
-            "may be, a pool with more PGs has more primaries"
+            "see which OSDs may be primaries: PRI-AFF in ceph osd tree, ceph osd primary-affinity osd.N 1; if all may, "
+            "give the pool more PGs"
         )
-    return "see how PGs lie: ceph pg ls-by-pool POOL; a pool with more PGs (pg_num), or the balancer, uses more OSDs"
+    return "see how PGs are spread: ceph pg ls-by-pool POOL; more PGs (pg_num), or the balancer, use more OSDs"
 
 
 FEW_OSDS = FindingKind(
     "few-osds", "note", "cluster", "few OSDs",
     _few_osds,
-    why="Only these OSDs work for the pool: the others can't make it faster. Clients read from primaries alone, and "
-    "write to no other OSD themselves.",
+    why="Only these OSDs work for the pool: the others don't make it faster. Clients read from primaries, and send "
+    "writes to primaries only.",
     cure=_few_osds_cure({}), cured=_few_osds_cure,
     source=_PG_COUNT,
 )  # fmt: skip
@@ -80,18 +80,18 @@ def _osd_pings(values: Values) -> str:
 
 OSD_PINGS = FindingKind(
     "osd-pings", "note", "cluster", "slow heartbeats", _osd_pings,
-    why="OSDs answer each other's heartbeats within a millisecond: where it takes longer, packets are lost or wait on "
-    "the network between them, or the OSD that answers has hardly any CPU. A write waits for the same network.",
-    cure="look at the network between these OSDs: ip -s link, ethtool -S, cephtui run network; ceph tell osd.N "
-    "dump_osd_network 20 shows all heartbeats that take 20 ms and more",
+    why="OSDs normally answer heartbeats within a millisecond. If it takes longer, packets are lost or delayed on the "
+    "network between them, or the answering OSD lacks CPU. Writes use the same network.",
+    cure="check the network between these OSDs: ip -s link, ethtool -S, cephtui run network; ceph tell osd.N "
+    "dump_osd_network 20 lists all heartbeats that take 20 ms or more",
     source=f"{_DOCS}/operations/monitoring/#network-performance-checks",
 )  # fmt: skip
 
 QOS_LIMIT = FindingKind(
     "qos-limit", "limits", "cluster", "QoS limit",
-    says("the limit of librbd for the image was reached: {basis}"),
+    says("the image reached its librbd limit: {basis}"),
     slows=True,
-    why="librbd holds I/Os back, in the client, until the rbd_qos_* limit of the image or its pool allows the next.",
+    why="librbd holds I/Os back in the client until the rbd_qos_* limit of the image or its pool allows them.",
     cure="raise or remove that limit: rbd config image ls POOL/IMAGE and rbd config pool ls POOL show where it is set",
     source="https://docs.ceph.com/en/latest/rbd/rbd-config-ref/#qos-settings",
 )  # fmt: skip
@@ -99,7 +99,7 @@ QOS_LIMIT = FindingKind(
 DEBUG_LEVELS = FindingKind(
     "debug-levels", "note", "cluster", "debug levels",
     says("high debug levels are set: {options:listed}"),
-    why="From level 10 on a daemon writes many lines for each operation to its log, and needs CPU and disk for that.",
-    cure="set the default again, if nothing is being looked for: ceph config rm osd debug_osd",
+    why="From level 10 on, a daemon logs many lines per operation, which costs CPU and disk.",
+    cure="reset the level if you are not debugging: ceph config rm osd debug_osd",
     source=f"{_DOCS}/troubleshooting/log-and-debug/",
 )  # fmt: skip

@@ -165,8 +165,8 @@ class Attempt:
                 if login.asks_nothing:
                     return AsksNothing()
                 return hop.error(
-                    f"{reason}: tried {login.tried}; IdentityFile and IdentitiesOnly name the right key, "
-                    "PreferredAuthentications another method"
+                    f"{reason}: tried {login.tried}: choose the key with IdentityFile and IdentitiesOnly, "
+                    "or the method with PreferredAuthentications"
                 )
         return hop.error(f"can't connect: {reason}")
 
@@ -176,7 +176,7 @@ class Attempt:
             return TurnedAway(str(failed)) if _TURNED_AWAY in why else failed
         if self._login.began:
             return self._hop.error("the connection was lost during the login")
-        return TurnedAway(str(self._hop.error("the server hangs up before the login")))
+        return TurnedAway(str(self._hop.error("the server closed the connection before the login")))
 
 
 async def _tcp(hop: Hop) -> socket.socket:

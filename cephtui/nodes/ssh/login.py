@@ -50,9 +50,13 @@ class Login(asyncssh.SSHClient):
         missing = [str(path) for path in identities.files if identities.named and not path.exists()]
         tried = [*([f"publickey ({keys})"] if keys else []), *self._secrets]
         tried += (
-            ["keyboard-interactive (the server asks nothing)"] if self.asks_nothing or not self._interactive else []
+            ["keyboard-interactive (the server asked nothing)"] if self.asks_nothing or not self._interactive else []
         )
-        nothing = "nothing" if self.questions.passed_over else "nothing, there is no key, and no password is taken"
+        nothing = (
+            "nothing"
+            if self.questions.passed_over
+            else "nothing, since there is no key, and the server accepts no password"
+        )
         text = ", ".join(tried) or nothing
         return f"{text} ({', '.join(missing)} is not there)" if missing else text
 
@@ -60,8 +64,8 @@ class Login(asyncssh.SSHClient):
     def remedy(self) -> str:
         """A hint where the server refuses all that was tried."""
         if self.questions.passed_over:
-            return "a question was left without an answer"
-        return "check the user, and the key that IdentityFile names"
+            return "a question was not answered"
+        return "check the user, and the key in IdentityFile"
 
     @property
     def asks_nothing(self) -> bool:

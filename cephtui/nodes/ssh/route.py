@@ -44,7 +44,7 @@ class Route:
     async def _reach(self, hop: Hop, behind: tuple[str, ...] = ()) -> Reached:
         """Connect to a host, first to its jump hosts; ``behind`` are the hosts that come after it."""
         if len(behind) > HOPS_MOST:
-            raise hop.error(f"its jump hosts lead in a circle: {' -> '.join(behind)}")
+            raise hop.error(f"its jump hosts form a loop: {' -> '.join(behind)}")
         jump = await self._last_jump(hop)
         tunnel = await self._reach(jump, (*behind, hop.original_host)) if jump else None
         if isinstance(tunnel, Question):

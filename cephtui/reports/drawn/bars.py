@@ -77,5 +77,5 @@ def _slowest(figures: Sequence[JobFigure], rows: int) -> list[JobFigure]:
     """All, or the slowest that fit above a line that counts the others; in their order."""
     if len(figures) <= rows:
         return list(figures)
-    least = sorted(figures, key=lambda job: job.bandwidth_bytes)[: max(0, rows - 1)]
+    least = sorted(figures, key=lambda job: job.bandwidth_bytes)[: max(1, rows - 1)]
     return [job for job in figures if job in least]

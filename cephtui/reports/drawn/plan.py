@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from cephtui import units
-from cephtui.models import Plan, PoolActivity, Step
-from cephtui.models.plan import alike_steps, bound_of_all
+from cephtui.models.bounds import bound_of_all
+from cephtui.planning import alike_steps
 from cephtui.presets import choice_text
 from cephtui.reports.words.cutting import joined
 from cephtui.reports.words.text import conditions, short_command
+
+if TYPE_CHECKING:
+    from cephtui.models import Plan, PoolActivity, Step
 
 HOLDS_BACK = {
     "scrubs": "until the end: noscrub and nodeep-scrub set",
@@ -62,7 +66,7 @@ def _idle(plans: Sequence[Plan]) -> list[Text]:
         (step.target, step.names, plan.idle) for plan in plans for step in plan.steps if plan.idle
     )
     return [
-        Text(f"{target}: {joined(names, 'nodes')} alone asks for it, {joined(idle, 'nodes')} would add nothing")
+        Text(f"{target}: measured from {joined(names, 'nodes')} only, {joined(idle, 'nodes')} would add nothing")
         for target, names, idle in idle_nodes
     ]
 
@@ -90,7 +94,7 @@ def above_cap_text(step: Step, pool_use: PoolActivity | None) -> str:
     osds, number = pool_use.osds_in if pool_use else None, in_flight(step)
     if not osds or not number or number <= osds * USUAL_MESSAGE_CAP:
         return ""
-    they = f"{osds} OSDs take" if osds > 1 else "1 OSD takes"
+    they = f"{osds} OSDs accept" if osds > 1 else "1 OSD accepts"
     takes = f"{they} {osds * USUAL_MESSAGE_CAP:,} messages at once (osd_client_message_cap, by default)"
     return f"{number:,} in flight, but {takes}: choose less depth or fewer jobs"
 
@@ -104,7 +108,9 @@ def _fits_into_memory(step: Step) -> str:
         return ""
     reads = "reads" if hot.share == 1 else "90 % of the reads are of"
     memory = f"{units.size(OSD_MEMORY_BYTES)} by default"
-    return f"{reads} {units.size(hot.bytes)}, which fits into the memory of one OSD ({memory}): it may come from there"
+    return (
+        f"{reads} {units.size(hot.bytes)}, which fits into the memory of one OSD ({memory}): reads may come from memory"
+    )
 
 
 def _totals(plans: Sequence[Plan]) -> list[Text]:

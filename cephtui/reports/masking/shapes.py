@@ -65,7 +65,7 @@ _IN_WORDS = re.compile(
     rf"|(?<![\w./@:-])({_HOST})(?=: (?:{'|'.join(_AFTER_HOST)}))"
 )
 """Of a host, between words of SSH, iperf3, curl, resolvers and the console."""
-_CIRCLE = re.compile(r"in a circle: (\S+(?: -> \S+)*)")
+_CIRCLE = re.compile(r"form a loop: (\S+(?: -> \S+)*)")
 """Of jump hosts."""
 _USER_AT = re.compile(rf"(?:(?<![\w.@/-])|(?<=//))[A-Za-z_][\w.-]*@((?=[\w.-]*[A-Za-z]){_HOST})")
 _QUALIFIED = re.compile(r"(?<![\w-])(?<!\w\.)(?:[A-Za-z0-9](?>[A-Za-z0-9-]*)\.)+[A-Za-z]{2,24}(?![\w(=-]|\.\w)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
@@ -131,30 +132,35 @@ class _Drawing:
         """The widest form that fits: all columns, some of them, or what is narrower."""
         ranks = sorted({column.rank for column in table.columns if column.rank}, reverse=True)
         tables = [table, *(_without(table, rank) for rank in ranks)]
-        drawn = [self._rows(variant) for variant in tables]
-        return _FirstThatFits(drawn, self.all_of(table.narrower) if table.narrower else drawn[-1][1])
+        variants = tuple(partial(self._rows, variant) for variant in tables)
+        return _FirstThatFits(variants, self.all_of(table.narrower) if table.narrower else None)
 
-    def _rows(self, table: Table) -> tuple[int, RenderableType]:
-        """How many columns of the terminal it needs, its notes below the rows, and the table."""
+    def _rows(self, table: Table, width: int) -> tuple[int, RenderableType]:
+        """How many columns of the terminal it needs, its notes below the rows, and the table in this width."""
         drawn = RichTable(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold",
                           show_header=any(table.titles))  # fmt: skip
         styles: list[Style] = ["strong" if number in table.strong else "" for number in range(len(table.rows))]
         rows = [[self._cell(cell, style) for cell in row] for row, style in zip(table.rows, styles, strict=True)]
-        needed = len(table.columns) - 1
-        for number, column in enumerate(table.columns):
-            title = self.line(column.title)
-            most = max((row[number].cell_len for row in rows), default=0)
-            needed += max(title.cell_len, min(most, column.enough) if column.enough else most)
+        titles = [self.line(column.title) for column in table.columns]
+        longest = [max(cell.cell_len for cell in cells) for cells in zip(titles, *rows, strict=True)]
+        gaps = len(titles) - 1
+        fits = sum(longest) + gaps <= width
+        for title, column, most in zip(titles, table.columns, longest, strict=True):
             drawn.add_column(
                 title,
                 justify="right" if column.side == "r" else "left",
                 overflow="fold",
-                no_wrap=column.side == "r" or column.is_whole,
+                no_wrap=fits or column.side == "r" or column.is_whole,
+                width=most if fits else None,  # else rich measures each cell again
             )
+        least = (
+            max(title.cell_len, min(most, column.enough or most))
+            for title, column, most in zip(titles, table.columns, longest, strict=True)
+        )
         for row in rows:
             drawn.add_row(*row)
         notes = [self.line(note) for note in table.notes]
-        return needed, Noted(drawn, notes, table.note_indent) if table.has_notes else drawn
+        return gaps + sum(least), Noted(drawn, notes, table.note_indent) if table.has_notes else drawn
 
     def _cell(self, cell: Cell | Bar, style: Style) -> RichText:
         if not isinstance(cell, Bar):
@@ -172,11 +178,19 @@ def _indented(drawn: RenderableType, columns: int) -> RenderableType:
 class _FirstThatFits:
     """The first of several with the columns that each needs, else another."""
 
-    drawn: Sequence[tuple[int, RenderableType]]
-    otherwise: RenderableType
+    variants: Sequence[Callable[[int], tuple[int, RenderableType]]]
+    """Each is drawn if no one before it fits."""
+    otherwise: RenderableType | None
+    """None is the last of them."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield next((renderable for needed, renderable in self.drawn if needed <= options.max_width), self.otherwise)
+        for variant in self.variants:
+            needed, drawn = variant(options.max_width)
+            if needed <= options.max_width:
+                break
+        else:
+            drawn = self.otherwise or drawn
+        yield drawn
 
 
 def _without(table: Table, rank: int) -> Table:

@@ -91,7 +91,7 @@ def name_of(study: Study[Any], batch: str) -> str:
 def uncounted_line(study: Study[Any], run: Run) -> str:
     """Why a run of a study whose runs have to count does not; empty where it does."""
     why = why_invalid(run)
-    return f"{name_of(study, run.batch)}#{run.run} does not count and is measured again: {why}" if why else ""
+    return f"{name_of(study, run.batch)}#{run.run} is not counted and will be measured again: {why}" if why else ""
 
 
 def missing_text(study: Study[Any], runs: Sequence[Run]) -> str:
@@ -101,7 +101,7 @@ def missing_text(study: Study[Any], runs: Sequence[Run]) -> str:
         return ""
     number = study.missing(good)
     if number is None:
-        return "more is to be measured"
+        return "more runs are needed"
     return f"{number} run{'s are' if number > 1 else ' is'} missing"
 
 

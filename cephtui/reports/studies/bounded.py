@@ -76,7 +76,7 @@ def answer_text(study: Bounded, search: Search) -> str:
     if search.unknown:
         return unknown_text(study, search.unknown)
     if search.next_depth is not None:
-        return f"no depth within {_bound(study)} is known yet: the search is not at its end"
+        return f"no depth within {_bound(study)} is known yet: the search has not finished"
     last = confirmed_text(study, search, search.confirmed[-1])
     word = "even depth 1 is above" if search.answer == "not met" else "no depth is shown to be within it"
     return f"{word}: {last}"

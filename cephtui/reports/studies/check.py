@@ -47,7 +47,7 @@ class CheckView(StudyView[Check, Checked]):
             takes = units.duration(seconds * (runs + before))
             lines.append(f"  look {look}: {there} before, {runs} after, about {takes}; would see {seen}")
         spreads = either([f"{100 * spread:.0f} %" for spread in _SPREADS])
-        return [*lines, f"would see: in four of five checks, where the spread between runs is {spreads}"]
+        return [*lines, f"would see: in four of five checks, with a spread between runs of {spreads}"]
 
     def begins(self, study: Check, step: Measure, plan: Plan, runs: Sequence[Run]) -> str:
         request = step.request

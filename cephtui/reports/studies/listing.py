@@ -18,7 +18,7 @@ from cephtui.studies import KINDS
 def draw_studies(rows: Sequence[StudyRow], session: str) -> RenderableType:
     """Each study of a session, then how the last of those that are not finished is resumed."""
     if not rows:
-        return Text(f"session {session} has no studies: its runs were ordered one by one, or imported")
+        return Text(f"session {session} has no studies: its runs were started one by one, or imported")
     columns = ("study", "began", "what", "how often", "on", "nodes", "runs", "missing")
     table = make_table(*columns, whole=("study", "missing"))
     for row in rows:
@@ -62,7 +62,7 @@ def standing_text(row: StudyRow) -> str:
     """``4 of 6 runs, until stable``: how far a study is, and how it is measured; or why it can't be resumed here."""
     if row.problem:
         return f"can't be resumed here: {row.problem}"
-    made = f"{row.runs} run{'s' if row.runs != 1 else ''}, more to be measured"
+    made = f"{row.runs} run{'s' if row.runs != 1 else ''}, more needed"
     if row.missing is not None:
         made = f"{row.runs} of {row.runs + row.missing} runs"
     return ", ".join(filter(None, (made, kind_text(row))))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cephtui import units
 from cephtui.analysis.runs.links import links_of
 from cephtui.models import Plan, Run, Step
-from cephtui.models.plan import bound_of_all
+from cephtui.models.bounds import bound_of_all
 from cephtui.reports.blocks import View
 from cephtui.reports.drawn.plan import order_line
 from cephtui.reports.studies.base import StudyView

@@ -25,7 +25,7 @@ class StableView(StudyView[Stable, StableMeasured]):
     concludes_by_run = True
 
     def detail(self, study: Stable) -> str:
-        return f"the mean is to be known to +-{study.goal.percent:g} %"
+        return f"until the mean is known to +-{study.goal.percent:g} %"
 
     def brought(self, study: Stable, runs: Sequence[Run]) -> list[str]:
         newest = runs[-1]

@@ -32,7 +32,7 @@ class SweepView(StudyView[Sweep, SweepMeasured]):
         if newest in sweep.confirming:
             return [f"{name}{confirmed_line(newest)}"]
         if sweep.empty:
-            return [f"{name}#{newest.run} completed nothing: the sweep ends here"]
+            return [f"{name}#{newest.run} completed no I/O: the sweep ends here"]
         return [f"{name}{point_line(sweep.measured)}", *_unconfirmed(study, sweep, runs, name)]
 
     def measured(self, study: Sweep, runs: Sequence[Run]) -> list[View]:

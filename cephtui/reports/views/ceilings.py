@@ -11,7 +11,7 @@ from cephtui.models.rows import KnownCeiling
 from cephtui.reports.blocks import Block, Cell, Column, Table, Text, View, cut_rows, document, words
 from cephtui.reports.sheets import sheet_of
 
-_NONE = "nothing is known of the ceilings of this cluster"
+_NONE = "no ceilings of this cluster are known"
 
 
 def ceilings_view(rows: Sequence[KnownCeiling], at: datetime) -> View:
@@ -26,7 +26,7 @@ def ceilings_view(rows: Sequence[KnownCeiling], at: datetime) -> View:
             Column("measured", "r", is_whole=True),
             Column("ago", "r", is_whole=True),
             Column("run", rank=1),
-            Column("counts now"),
+            Column("valid"),
         )
         return Table(heads, cut_rows([_row(row, at) for row in rows], "ceilings"))
 

@@ -107,29 +107,22 @@ def dots_chart(
     metric = metric_of(verdict.figure, verdict.tool, verdict.direction)
     ordered = [name_of(run) for run in in_time_order(runs[name] for name in (*verdict.before, *verdict.after))]
     places = {name: float(at) for at, name in enumerate(ordered, 1)}
-    series: list[ChartSeries] = []
-    values: list[float] = []
+    x_range = 0.4, len(ordered) + 0.6
     colored: tuple[tuple[str, Color, Sequence[str], float | None], ...] = (
         (sides[0], "before", verdict.before, verdict.left),
         (sides[1], "after", verdict.after, verdict.right),
     )
+    series: list[ChartSeries] = []
     for word, color, names, mean in colored:
-        points = [
-            (places[name], value) for name in names for value in measured([runs[name]], verdict.direction, metric)
-        ]
-        if points and mean is not None:
-            values += [mean, *(value for _, value in points)]
-            ends = min(at for at, _ in points) - 0.3, max(at for at, _ in points) + 0.3
-            series += [
-                ChartSeries(word, tuple(points), color, "dots"),
-                ChartSeries("", ((ends[0], mean), (ends[1], mean)), color, "dashed"),
-            ]
-    if not values:
+        measured_runs = ((places[name], measured([runs[name]], verdict.direction, metric)) for name in names)
+        points = tuple((place, value) for place, values in measured_runs for value in values)
+        series += _side(word, color, points, mean)
+    if not series:
         return None
     if verdict.left and verdict.after:
         edge = verdict.left * required_ratio(verdict.require_percent, metric.better)
-        values.append(edge)
-        series.append(ChartSeries("required", ((0.4, edge), (len(ordered) + 0.6, edge)), "limit", "dashed"))
+        series.append(ChartSeries("required", tuple((at, edge) for at in x_range), "limit", "dashed"))
+    values = [value for each in series for _, value in each.points]
     y_range = _padded(min(values), max(values))
     return LineChart(
         f"runs-{number}",
@@ -137,11 +130,22 @@ def dots_chart(
         tuple(series),
         thinned([(place, name.rpartition("/")[2]) for name, place in places.items()]),
         round_ticks(*y_range, metric),
-        (0.4, len(ordered) + 0.6),
+        x_range,
         y_range,
         "run",
         190,
     )
+
+
+def _side(word: str, color: Color, points: tuple[Point, ...], mean: float | None) -> list[ChartSeries]:
+    """The dots of a side and its mean, a little wider than they are; nothing before its first run."""
+    if not points or mean is None:
+        return []
+    begin, end = min(at for at, _ in points) - 0.3, max(at for at, _ in points) + 0.3
+    return [
+        ChartSeries(word, points, color, "dots"),
+        ChartSeries("", ((begin, mean), (end, mean)), color, "dashed"),
+    ]
 
 
 def thinned(ticks: Sequence[Tick], most: int = 24) -> tuple[Tick, ...]:

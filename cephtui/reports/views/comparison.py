@@ -24,6 +24,7 @@ from cephtui.reports.blocks import (
     Facts,
     Items,
     NextStep,
+    Part,
     Table,
     Text,
     View,
@@ -38,7 +39,7 @@ from cephtui.reports.styles import Style
 from cephtui.reports.views.judgement import verdicts_blocks, verdicts_sheet
 from cephtui.reports.views.runs import mark_words
 from cephtui.reports.words.cutting import cut
-from cephtui.reports.words.facts import facts, period
+from cephtui.reports.words.facts import facts, period, ranges
 from cephtui.reports.words.quality import finding_line
 from cephtui.reports.words.stages import moved_line
 from cephtui.reports.words.text import conditions, imported, metric_of, short_version, title_of, value_range
@@ -71,7 +72,27 @@ def comparison_document(
 
     Differences beyond ``most_differences`` stand at the end, so that the figures are visible without scrolling.
     """
-    return document(f"{left.name} against {right.name}", *_blocks(left, right, judgement, most_differences))
+    return document(_heading(left, right), *_blocks(left, right, judgement, most_differences))
+
+
+def _heading(left: Side, right: Side) -> str:
+    """``write-iops: runs 9-11 against runs 22-24``; with their sessions where these are two."""
+    if not _in_one_session(left, right):
+        return f"{_with_session(left)} against {_with_session(right)}"
+    sides = " against ".join(f"run{'s' * (len(side.runs) > 1)} {_numbers(side)}" for side in (left, right))
+    return f"{left.run.preset}: {sides}" if left.run.preset == right.run.preset else sides
+
+
+def _in_one_session(left: Side, right: Side) -> bool:
+    return left.run.session == right.run.session
+
+
+def _numbers(side: Side) -> str:
+    return ranges(sorted(run.run for run in side.runs))
+
+
+def _with_session(side: Side) -> str:
+    return f"{side.run.session}/{_numbers(side)}"
 
 
 def _blocks(left: Side, right: Side, judgement: Judgement | None, most_shown: int | None) -> Iterator[Block]:
@@ -116,7 +137,7 @@ def _notes(left: Side, right: Side, judgement: Judgement | None) -> tuple[Cell, 
 
 def _marks(left: Side, right: Side) -> tuple[Cell, ...]:
     """The marks in the runs and between them, with their session where there are two."""
-    in_two_sessions = left.run.session != right.run.session
+    in_two_sessions = not _in_one_session(left, right)
     marks = (
         words("mark: ", *([f"{session}: "] if in_two_sessions else []), mark_words(mark))
         for session, mark in marks_between(left, right)
@@ -147,14 +168,22 @@ def _named(left: Side, right: Side) -> tuple[tuple[str, Side], tuple[str, Side]]
 
 
 def _sides(left: Side, right: Side, differing: Iterable[Difference]) -> Iterator[Cell]:
-    """Which runs these are, and why one has no results; many options that differ stand among the differences alone."""
+    """Which runs these are, what they have in common once, and why one has no results.
+
+    Many options that differ stand among the differences alone.
+    """
     names = {difference.name for difference in differing if difference.topic == "option"}
     options = names if len(names) > _OPTIONS_MOST else ()
-    for name, side in _named(left, right):
-        text = f" {side.name} {side.run.preset}: {conditions(side.run, options)}"
-        text += f", {len(side.runs)} runs" if len(side.runs) > 1 else ""
+    loads = [f"{side.run.preset}: {conditions(side.run, options)}" for side in (left, right)]
+    is_one, is_alike = _in_one_session(left, right), loads[0] == loads[1]
+    common = [f"session {left.run.session}"] * is_one + [loads[0]] * is_alike
+    if common:
+        yield ", ".join(common)
+    for (name, side), load in zip(_named(left, right), loads, strict=True):
+        which: Part = (f"#{_numbers(side)}", "runs") if is_one else (_with_session(side), "")
+        text = "" if is_alike else f" {load}"
         text += f", {imported(side.run)}" if side.run.imported_from else ""
-        yield words((name, "strong"), text)
+        yield words((name, "strong"), " ", which, text)
         if side.problem:
             yield words(f"  {side.problem}", style="open")
 
@@ -163,11 +192,11 @@ def none_differed(runs: Iterable[Run]) -> str:
     """A sentence that says how far runs are known to be alike; a cluster that was not asked may have differed."""
     every = list(runs)
     if any(run.imported_from for run in every):
-        return "nothing differed in what is known of these runs: imported logs do not say all"
+        return "no known difference between these runs; imported logs do not record everything"
     if all(run.cluster for run in every):
-        return "nothing differed in parameters, nodes, versions and cluster"
-    which = "in some of the runs no cluster was asked" if any(run.cluster for run in every) else "no cluster was asked"
-    return f"nothing differed in parameters, nodes and versions; {which}"
+        return "no difference in parameters, nodes, versions and cluster"
+    which = "some runs queried no cluster" if any(run.cluster for run in every) else "no cluster was queried"
+    return f"no difference in parameters, nodes and versions; {which}"
 
 
 def differences_block(

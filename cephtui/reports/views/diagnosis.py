@@ -147,11 +147,11 @@ def _details(found: Diagnosis, titles: Mapping[str, str]) -> Iterator[Block]:
         f"{titles.get(run.batch, run.preset)} #{run.run}": run for run in found.runs if run.stages
     }
     parts: tuple[tuple[str, Iterable[str]], ...] = (
-        ("Costs little", [line for cause in found.slight for line in evidence_lines(cause.evidence)]),
+        ("Minor causes", [line for cause in found.slight for line in evidence_lines(cause.evidence)]),
         ("Slowest operations", [f"{slowest_line(run.slowest[0])} (#{run.run})" for run in found.runs if run.slowest]),
-        ("Slow without a known cause", evidence_lines(found.unexplained)),
-        ("Figures that may be better than the disks", evidence_lines(found.caveats)),
-        ("Not seen", not_seen_lines(found)),
+        ("Slow, cause unknown", evidence_lines(found.unexplained)),
+        ("Figures that may be faster than the disks", evidence_lines(found.caveats)),
+        ("Not covered", not_seen_lines(found)),
     )
     if stages := stage_blocks(named):
         yield Text("")

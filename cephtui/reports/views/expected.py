@@ -147,7 +147,7 @@ def _lines(rows: Sequence[Row]) -> list[str]:
     missed = {
         row.volume for row in rows if row.missing or {expected.answer for expected in row.parts.values()} != {"met"}
     }
-    return [*lines, f"{len(volumes - missed)} of {len(volumes)} volumes reach what is promised"]
+    return [*lines, f"{len(volumes - missed)} of {len(volumes)} volumes deliver what they promise"]
 
 
 def _measured(expected: Expected | None, runs: Mapping[str, Run]) -> Cell:

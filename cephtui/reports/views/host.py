@@ -52,7 +52,7 @@ def _blocks(rows: Sequence[HostRow]) -> Iterator[Block]:
 def _answer(rows: Sequence[HostRow]) -> Text:
     if can_measure(rows):
         missing = sum(row.status == "missing" for row in rows)
-        more = f" {missing} thing{'s' * (missing > 1)} that it could use {'are' if missing > 1 else 'is'} missing."
+        more = f" {missing} optional thing{'s' * (missing > 1)} {'are' if missing > 1 else 'is'} missing."
         return Text(f"Ready to measure.{more if missing else ''}", "good")
     first = next(row for row in rows if row.essential and row.status != "works")
     on = f"{first.node}: " if len({row.node for row in rows}) > 1 and first.what != "node" else ""

@@ -84,8 +84,8 @@ def sum_note(run: Run, rows: Sequence[JobRow]) -> str:
     if not more:
         return ""
     return (
-        f"all: the I/Os of all jobs over the longest run time. The jobs' own IOPS add up to more, {', '.join(more)}: "
-        "a job that ended earlier counts there as if it had run to the end."
+        f"all: all I/Os divided by the longest run time. The jobs' own IOPS add up to more, {', '.join(more)}: "
+        "a job that ended early counts as if it had run to the end."
     )
 
 

@@ -17,6 +17,7 @@ from cephtui.reports.blocks import (
     Document,
     Items,
     LineChart,
+    Part,
     Table,
     Text,
     View,
@@ -38,7 +39,7 @@ from cephtui.reports.words.verdict import (
     figures_text,
     for_information,
     interval_of,
-    left_out_lines,
+    left_out_parts,
     ratio_of,
     signed_percent,
     statistics_text,
@@ -76,7 +77,7 @@ def _document(judgement: Judgement, *, has_code: bool) -> Document:
 def _known(conclusion: Conclusion) -> Iterator[Cell]:
     """What is to be known of an answer."""
     yield from (words(line, style="strong") for line in conclusion.notes)
-    yield from (f"noted: {line}" for line in _texts(conclusion.noted, "marks"))
+    yield from (f"mark: {line}" for line in _texts(conclusion.noted, "marks"))
     yield from (f"differs: {line}" for line in _texts(conclusion.changed, "differences"))
     yield from limits_of(conclusion)
 
@@ -92,11 +93,19 @@ def _texts(lines: Sequence[str], what: str) -> list[Cell]:
     return list(cut_items(lines, what))
 
 
-def limits_of(conclusion: Conclusion) -> list[Cell]:
-    """Runs that were left out, and findings that limit those that count."""
-    left_out = [f"left out: {line}" for line in left_out_lines(conclusion.left_out)]
-    limited = [f"! {line}" for line in left_out_lines(conclusion.limited)]
-    return [words(line, style="limited") for line in (*left_out, *limited)]
+def limits_of(conclusion: Conclusion, letters: Mapping[str, str] | None = None) -> list[Cell]:
+    """Runs that were left out, and findings that limit those that count; ``letters`` stand for sessions."""
+    short = letters or {}
+    return [
+        words(sign, *_which(session, numbers, short.get(session, "")), f": {why}", style="limited")
+        for sign, runs in (("left out: ", conclusion.left_out), ("! ", conclusion.limited))
+        for session, numbers, why in left_out_parts(runs)
+    ]
+
+
+def _which(session: str, numbers: str, letter: str) -> tuple[str | Part, ...]:
+    """``tuning/1-3``; ``A #1-3`` of a session that has a letter."""
+    return (f"{letter} ", (f"#{numbers}", "runs")) if letter else (f"{session}/{numbers}",)
 
 
 def verdicts_blocks(judgement: Judgement | None) -> Iterator[Block]:

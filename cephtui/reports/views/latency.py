@@ -13,11 +13,11 @@ from cephtui.reports.words.text import latency_word
 from cephtui.stats import Buckets, percentile_seconds
 from cephtui.tools import TOOLS
 
-_ABOUT = {"slat": "until it is submitted", "lat": "of the whole I/O, from its begin to its completion"}
+_ABOUT = {"slat": "until submission", "lat": "of the whole I/O, from start to completion"}
 """What fio measures of each I/O beside its own word for the latency."""
 _BESIDE_IO = {FLUSH: "of fsync, fdatasync", COMMIT: "of the write and its flush"}
 """What the latency of such a flow is; that of a commit is the sum of two means."""
-_FROM_SUBMISSION = "slat of the write, and its flush, in whose time is the rest of the write"
+_FROM_SUBMISSION = "slat of the write, plus its flush, which includes the rest of the write"
 
 
 def latency_parts(run: Run, flow: str) -> dict[str, Latency]:

@@ -22,7 +22,7 @@ Grid = list[list[str]]
 
 def _title(network: str, both_directions: bool) -> str:
     """``public network, both directions at once``."""
-    where = f"{network} network" if network else "network at the addresses that were typed"
+    where = f"{network} network" if network else "network between the given addresses"
     return f"{where}, {'both directions at once' if both_directions else 'one direction at a time'}"
 
 

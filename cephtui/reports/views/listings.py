@@ -47,7 +47,7 @@ def _kinds(rows: Sequence[FindingKindRow]) -> Iterator[Block]:
     heads = (*columns(("finding", "the run is"), "ll", is_whole=True), *columns(("figures", "what helps"), "ll"))
     yield Table(heads, tuple(cells))
     yield Text("")
-    yield Text("cephtui explain CODE has one of them in full", "dim")
+    yield Text("cephtui explain CODE shows one in full", "dim")
 
 
 def _kind(row: FindingKindRow) -> Iterator[Block]:
@@ -112,7 +112,7 @@ def parts_blocks(parts: Sequence[ImportedPart], left_out: Sequence[str]) -> Iter
     if parts:
         yield _parts(parts, _PATH_MOST, (_parts(parts, _FILE_MOST),))
     if left_out:
-        yield Text(f"without a row: {', '.join(left_out)}", "dim")
+        yield Text(f"not listed: {', '.join(left_out)}", "dim")
     yield Text("")
 
 

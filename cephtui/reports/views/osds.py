@@ -26,8 +26,8 @@ _FIGURES = (
 
 
 _ABOUT = Text(
-    "All that the OSDs did in the run, ramp included, for all their clients; mean latencies from the receipt of a "
-    "message to its answer, of it the queue for a worker thread, and of BlueStore's transactions until their commit",
+    "All operations of the OSDs during the run, ramp included, for all clients. Latencies are means from the receipt "
+    "of a message to the reply; queue is the wait for a worker thread in it, commit is that of a BlueStore transaction",
     "dim",
 )
 

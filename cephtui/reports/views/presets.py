@@ -94,7 +94,7 @@ def _suites(suites: Sequence[SuiteRow]) -> Table:
 def _suite(row: SuiteRow) -> Iterator[Block]:
     yield Text(f"{row.suite}: {row.title}", "strong")
     yield Text(row.description)
-    yield Text(f"{size_of(row)}, without prefill. {_ORDERS.get(row.order or '', 'Each step to its end.')}")
+    yield Text(f"{size_of(row)}, without prefill. {_ORDERS.get(row.order or '', 'One step after the other.')}")
     yield Text("")
     for number, step in enumerate(row.steps, 1):
         yield from _step(number, step)

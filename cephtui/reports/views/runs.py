@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TypeAlias
 
@@ -42,12 +42,14 @@ from cephtui.reports.words.facts import facts, head_line, ranges, tool_version
 from cephtui.reports.words.quality import finding_line, first_of_each, is_marked, outcome_style, outcome_word
 from cephtui.reports.words.text import (
     IN_TABLE,
+    condition_parts,
     conditions,
+    conditions_but,
     counted,
     details_command,
     margin_of,
     moment,
-    short_conditions,
+    shared_conditions,
     spread,
     spread_of,
     titles_of,
@@ -60,8 +62,8 @@ _PRESET_MOST = {len(IN_TABLE): 14, len(_LEAST): 11}
 """Characters of its name where there is little room, by the number of figures."""
 _NO_RUNS = "no runs"
 UNTIL_STABLE = (
-    "95 % is the interval with which the repeats ended, wider for the looks after each run; rarer slow runs can't be "
-    "excluded"
+    "95 % is the interval with which the repeats ended, widened for the looks after each run; occasional slow runs "
+    "can't be excluded"
 )
 _COLUMNS = (
     *("event", "session", "run", "at", "batch", "repeat", "preset", "tool", "target", "nodes"),
@@ -122,10 +124,14 @@ def runs_blocks(runs: Sequence[Run], marks: Sequence[Mark] = (), until_stable: C
     """A table of runs with their figures, a row for each direction, and the findings below.
 
     Marks stand between the runs, or after the run that they were made in; below repeats their mean, its interval and
-    their spread. Each run has its conditions: in a column, or on a terminal below it where there is little room.
+    their spread. Conditions that all runs of a tool have stand above; others in a column, or on a terminal below their
+    run where there is little room.
     """
     shown, more = cut(marks, "marks")
-    yield _table(with_results(runs_with_marks(runs, shown)), varied(runs), until_stable)
+    shared = shared_conditions(runs)
+    if shared:
+        yield Items(tuple(words((f"{whose}: ", "dim"), text) for whose, text in _shared_lines(runs, shared)))
+    yield _table(with_results(runs_with_marks(runs, shown)), varied(runs), until_stable, shared)
     if any(run.batch in until_stable for run in runs) and len(runs) > 1:
         yield Text(UNTIL_STABLE, "dim")
     if more:
@@ -134,6 +140,15 @@ def runs_blocks(runs: Sequence[Run], marks: Sequence[Mark] = (), until_stable: C
         yield Text(naming_runs(start_spread, "dim"))
     if findings := finding_items(runs):
         yield Items(findings)
+
+
+def _shared_lines(runs: Sequence[Run], shared: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """Whose conditions they are, and what is the same in them."""
+    is_all = len({run.tool for run in runs}) == 1
+    for tool, parts in shared.items():
+        first = next(run for run in runs if run.tool == tool)
+        others = [part for part in condition_parts(first) if part not in parts]
+        yield "all runs" if is_all else f"all runs of {tool}", conditions_but(first, others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +162,12 @@ class _Layout:
     """Whether names of presets are cut, and only the first latency says which one it is."""
     until_stable: Collection[str] = ()
     """Batches whose intervals were looked at after each run."""
+    shared: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Conditions that stand above the table, by tool."""
+
+    def conditions(self, run: Run) -> str:
+        """The others."""
+        return conditions_but(run, self.shared.get(run.tool, ()))
 
 
 _LAYOUTS = (_Layout(is_wide=True), _Layout(), _Layout(is_tight=True), _Layout(_LEAST, is_tight=True))
@@ -156,9 +177,14 @@ _Line: TypeAlias = tuple[tuple[Cell, ...], Cell]
 """The cells of a row, and its note."""
 
 
-def _table(rows: _Rows, differing: Mapping[int, str], until_stable: Collection[str]) -> Table:
+def _table(
+    rows: _Rows, differing: Mapping[int, str], until_stable: Collection[str], shared: Mapping[str, Sequence[str]]
+) -> Table:
     """Runs, results and marks, with as many figures as there is room for."""
-    *wider, least = (replace(layout, until_stable=until_stable) for layout in _LAYOUTS)
+    layouts = [replace(layout, until_stable=until_stable, shared=shared) for layout in _LAYOUTS]
+    if not any(layouts[0].conditions(row) for row in rows if isinstance(row, Run)):
+        layouts = [layout for layout in layouts if not layout.is_wide]
+    *wider, least = layouts
     table = _laid_out(rows, differing, least, ())
     for layout in reversed(wider):
         table = _laid_out(rows, differing, layout, (table,))
@@ -195,10 +221,10 @@ def _laid_out(
 def _run_lines(run: Run, layout: _Layout, differing: str) -> Iterator[_Line]:
     """A row for each direction; the note has what sets the run apart, and why it did not end well."""
     preset = run.preset[: _PRESET_MOST[len(layout.metrics)]] if layout.is_tight else run.preset
-    head = (str(run.run), preset, *([short_conditions(run)] if layout.is_wide else []))
+    head = (str(run.run), preset, *([layout.conditions(run)] if layout.is_wide else []))
     totals: Mapping[str, Total | None] = run.summary.flows or {"": None}
     error = words((run.error or "", "limited"))
-    note = joined_words(("" if layout.is_wide else short_conditions(run), differing, error), "  ")
+    note = joined_words(("" if layout.is_wide else layout.conditions(run), differing, error), "  ")
     noted = 0 if layout.is_wide else len(totals) - 1
     for number, (direction, total) in enumerate(totals.items()):
         figures = [metric.text_of(total) for metric in written(run.tool, layout.metrics)]

@@ -11,10 +11,10 @@ from cephtui.reports.blocks import Block, Cell, Column, Table, Text, naming_runs
 from cephtui.reports.words.stages import LAST_STAGE, commits_text, counted_text, named_stages, round_trips_text
 
 _ABOUT = Text(
-    "Where the latency goes: from the receipt of a message on the OSDs count the wait for a worker thread (queue), the "
-    "preparation, and the write of the slowest copy, or the read; network and client is what is left of the client's "
-    "mean. The OSDs count as many operations as the run has I/Os, unless other clients are at work or I/Os are split "
-    "or joined",
+    "Where the latency goes: the OSDs count, from the receipt of a message, the wait for a worker thread (queue), the "
+    "preparation, and the write of the slowest copy or the read. Network and client is the rest of the client's mean. "
+    "The OSDs count as many operations as the run has I/Os, unless other clients are active, or I/Os are split or "
+    "merged",
     "dim",
 )
 

@@ -45,7 +45,7 @@ def versus_view(versus: Versus, judgement: Judgement, *, has_answer: bool = Fals
 
 def _document(versus: Versus, judgement: Judgement, *, has_answer: bool) -> Document:
     names = versus.left.name, versus.right.name
-    limits = limits_of(judgement.conclusion)
+    limits = limits_of(judgement.conclusion, dict(zip(names, "AB", strict=True)))
     chart = intervals_chart(judgement.deciding, names_of_pairs(versus))
     return document(
         " against ".join(names),
@@ -112,7 +112,7 @@ def legend(judgement: Judgement) -> list[str]:
     if not verdicts:
         return []
     percent = f"{verdicts[0].same_percent:g} %"
-    together = "; intervals are of each by itself, better, worse, faster and slower hold for all together"
+    together = "; each interval is for one comparison, better, worse, faster and slower hold for all together"
     return [f"better, worse: by more than {percent}; same: within {percent}{together * (len(verdicts) > 1)}"]
 
 

@@ -70,10 +70,10 @@ def _why_none(knee: Knee, problem: Problem, axis: Axis, metric: Metric) -> str:
     else:
         points = [knee.points[place] for place in knee.order.disorder or ()]
         named = " and ".join(f"{rate_text(knee, point.rate, metric)} at {point.label}" for point in points)
-        why = f"throughput is not in the order of the {axis.title}: {named}"
+        why = f"throughput does not follow the {axis.title}: {named}"
     if knee.is_repeated:
-        return f"{why}, no more than its runs are spread" if problem == "not shown" else why
-    return f"{why}; with {_once(knee)} that may be chance: repeat them"
+        return f"{why}, within the spread of its runs" if problem == "not shown" else why
+    return f"{why}; with {_once(knee)} this may be chance: repeat the runs"
 
 
 def _place(knee: Knee, axis: Axis) -> str:
@@ -113,8 +113,8 @@ def _notes(knee: Knee, axis: Axis) -> list[str]:
         )
     if knee.is_known and knee.is_doubtful:
         notes.append(
-            f"the most throughput for its latency is at {axis.title} {knee.power.label}: more than a doubling from "
-            "the knee, so the curve bends slowly, or twice"
+            f"the best ratio of throughput to latency is at {axis.title} {knee.power.label}, more than a factor of two "
+            "from the knee: the curve bends slowly, or twice"
         )
     return [*notes, *_little(knee, axis)]
 
@@ -171,7 +171,7 @@ def again_line(measured: Sequence[DepthRun]) -> str:
     why = "filling up or throttling" if ratio.value < 1 else "warming up"
     percent = f"{_change(ratio.value)} IOPS at the same depths the second time"
     ends = f"95 %: {100 * (low - 1):+.0f} .. {100 * (high - 1):+.0f}"
-    return f"{percent} ({ends}): the target may have been {why}, or others had a share of it"
+    return f"{percent} ({ends}): the target may have been {why}, or other clients used it"
 
 
 def confirmed_line(run: Run) -> str:
@@ -183,5 +183,5 @@ def confirmed_line(run: Run) -> str:
     figures += [
         f"{word} {units.latency(value)}" for word, values in (("mean", means), ("p99", p99s)) for value in values
     ]
-    missed = "" if rates and rates[0] >= _REACHED * offered else ": less than was offered, so I/Os have waited"
+    missed = "" if rates and rates[0] >= _REACHED * offered else ": less than offered, so I/Os waited"
     return f"at {100 * OF_PEAK:.0f} % of peak ({units.iops(offered)} IOPS offered): {', '.join(figures)}{missed}"

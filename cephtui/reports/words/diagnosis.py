@@ -26,7 +26,7 @@ from cephtui.tools import TOOLS
 NOTHING = "Nothing stands out"
 SURE: Mapping[Sureness, str] = {
     "measured": "measured",
-    "seen": "seen at work",
+    "seen": "observed",
     "set-up": "set-up",
 }
 _BEFORE = frozenset(
@@ -213,13 +213,13 @@ def not_seen_lines(found: Diagnosis) -> list[str]:
     """What could not be seen, with what would show it."""
     lines = [f"#{run.run} {run.preset}: {run.outcome}{f', {run.error}' * bool(run.error)}" for run in found.failed]
     if found.without_counters:
-        lines.append("the OSDs' own counters, so no stages and no slow OSD: use a Ceph user with osd 'allow *'")
+        lines.append("OSD counters, so neither stages nor slow OSDs: use a Ceph user with osd 'allow *'")
     elif not any(run.stages for run in found.runs):
-        lines.append("where the latency goes: the OSDs' counters are not known")
+        lines.append("where the latency goes: there are no OSD counters")
     if not found.links:
-        lines.append("the links between nodes: name two nodes or more that can run the preset network")
+        lines.append("links between nodes: give two or more nodes that can run the preset network")
     if hosts := found.hosts_not_seen:
-        lines.append(f"CPU and network of hosts that are no nodes of the run: {listed(hosts, _HOSTS_MOST)}")
+        lines.append(f"CPU and network of hosts that are not nodes of the run: {listed(hosts, _HOSTS_MOST)}")
     return lines
 
 

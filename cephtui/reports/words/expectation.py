@@ -13,7 +13,7 @@ from cephtui.reports.styles import Style
 from cephtui.reports.words.facts import run_names
 from cephtui.reports.words.verdict import left_out_lines
 
-_WORDS: Mapping[Kept, str] = {"NO VERDICT": "INCONCLUSIVE"}
+_WORDS: Mapping[Kept, str] = {"NO VERDICT": "INCONCLUSIVE", "INVALID": "NOT COUNTED"}
 """Of what is said otherwise than it is kept."""
 STYLES: Mapping[str, Style] = {"PASS": "good", "NOT CAPPED": "open", "FAIL": "bad"}
 """By the word; the others are open."""
@@ -78,7 +78,7 @@ def _line(expected: Expected, name: str) -> str:
         f"{expected.direction or ''} {figure}{_ends(expected)}".strip(),
         promise,
         *([] if expected.seconds is None else [_seconds_text(expected)]),
-        *[f"{100 * expected.measured / expected.promised:,.0f} % of what is promised: no limit, or a burst"]
+        *[f"{100 * expected.measured / expected.promised:,.0f} % of the promise: no limit, or a burst"]
         * (expected.word == "NOT CAPPED"),
     ]
     left_out = [f"left out: {line}" for line in left_out_lines(expected.left_out)]

@@ -66,7 +66,7 @@ def _conclusion(nearest: Ceiling, not_known: Sequence[str], links: Iterable[str]
 
 
 _IOPS, _BANDWIDTH = BY_NAME["iops"], BY_NAME["bandwidth_bytes"]
-_BEGAN = "it counts an I/O as it begins, those above were completed"
+_BEGAN = "counted as I/Os are submitted, the figures above as they complete"
 _LEAST_PERCENT = 0.05
 """Of a range of latencies; fio has 0.01 for every smaller share."""
 _SHOWN_PERCENT = 0.15

@@ -136,6 +136,26 @@ def short_conditions(run: Step | Run) -> str:
     return " ".join(_short_parts(run)) or conditions(run)
 
 
+def shared_conditions(runs: Sequence[Run]) -> dict[str, tuple[str, ...]]:
+    """By tool the parts of the short conditions that all of its runs have, of which there are several."""
+    by_tool: dict[str, list[Run]] = {}
+    for run in runs:
+        by_tool.setdefault(run.tool, []).append(run)
+    shared = {}
+    for tool, (first, *others) in by_tool.items():
+        parts = [{*condition_parts(run)} for run in others]
+        if found := tuple(part for part in condition_parts(first) if parts and all(part in each for each in parts)):
+            shared[tool] = found
+    return shared
+
+
+def conditions_but(run: Run, said: Iterable[str]) -> str:
+    """Its short conditions without the parts that are ``said`` elsewhere."""
+    left_out = {*said}
+    between = " " if _short_parts(run) else ", "
+    return between.join(part for part in condition_parts(run) if part not in left_out)
+
+
 def condition_parts(run: Step | Run) -> tuple[str, ...]:
     """The parts of its short conditions, of which other runs may have some."""
     return _short_parts(run) or tuple(conditions(run).split(", "))

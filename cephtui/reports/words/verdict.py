@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 
 from cephtui import units
 from cephtui.analysis.statistics.ratio import Better, answer_of, required_ratio
@@ -32,6 +34,8 @@ _COUNTED_MOST, _HUNDREDS_MOST = 100, 1000
 ANSWERS: dict[Answer, str] = {"met": "met", "not met": "not met", "undecided": "inconclusive"}
 INFORMATION = "for information"
 """What a figure is shown for that decides nothing."""
+_FIGURE = re.compile(r"(?<![\w.#/-])\d[\d.,:]*(?: (?:ns|us|ms|s|%)\b)?")
+"""A figure with its unit, and not the number of an OSD, a run or a host."""
 
 
 def answer_text(judgement: Judgement, *, code: bool) -> str:
@@ -279,12 +283,25 @@ def for_information(verdicts: Iterable[Verdict]) -> list[str]:
 
 
 def left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:
-    """``tuning/1-3, 5: why``: runs with the same reason on one line."""
-    runs: dict[tuple[str, str], list[int]] = {}
+    """``tuning/1-3, 5: why``: runs on one line whose reasons are the same, or differ in their figures only."""
+    return [f"{session}/{numbers}: {why}" for session, numbers, why in left_out_parts(left_out)]
+
+
+def left_out_parts(left_out: Iterable[LeftOut]) -> list[tuple[str, str, str]]:
+    """The session, the numbers of the runs, and the reason of the first, with how many are more like it."""
+    alike: dict[tuple[str, str], dict[str, list[int]]] = {}
     for left_out_run in left_out:
         session, _, number = left_out_run.run.rpartition("/")
-        runs.setdefault((session, left_out_run.why), []).append(int(number))
-    return [f"{session}/{ranges(sorted(numbers))}: {why}" for (session, why), numbers in runs.items()]
+        reasons = alike.setdefault((session, _FIGURE.sub("", left_out_run.why)), {})
+        reasons.setdefault(left_out_run.why, []).append(int(number))
+    return [
+        (session, ranges(sorted(chain(*reasons.values()))), _first_of(tuple(reasons)))
+        for (session, _), reasons in alike.items()
+    ]
+
+
+def _first_of(reasons: Sequence[str]) -> str:
+    return f"{reasons[0]}; {len(reasons) - 1} more like it" if len(reasons) > 1 else reasons[0]
 
 
 def _too_few(verdict: Verdict) -> str:

@@ -113,14 +113,16 @@ def _guard_guests(path: str, facts: DeviceFacts) -> Refusal | None:
         return Refusal(f"{path} is a guest's disk in {listed(facts.references)}", _ELSEWHERE)
     guest = next((name for name in _device_names(path, facts) if _GUEST.match(name)), None)
     if guest:
-        return Refusal(f"{path} is {guest}, by its name a guest's disk", _ELSEWHERE)
+        return Refusal(f"{path} is {guest}, a guest's disk by its name", _ELSEWHERE)
     if facts.volume_uuid and re.fullmatch(r"LVM-\w{64}-.+", facts.volume_uuid):
         return Refusal(f"{path} ({facts.volume}) is an internal part of an LVM volume", _ELSEWHERE)
     if facts.openers:
-        return Refusal(f"{path} is in use by {listed(facts.openers)}", "wait for its end or choose another device")
+        return Refusal(
+            f"{path} is in use by {listed(facts.openers)}", "wait until it is free, or choose another device"
+        )
     if facts.claim == "busy":
         return Refusal(
-            f"{path} is in use by the system", "find out with lsblk and dmsetup what holds it, or choose another"
+            f"{path} is in use by the system", "find out with lsblk and dmsetup what uses it, or choose another"
         )
     return None
 
@@ -135,7 +137,7 @@ def _guard_unknown(path: str, facts: DeviceFacts) -> Refusal | None:
     if not facts.root:
         return Refusal(f"can't tell who uses {path}", "run on the node as root, for example with prefix sudo -n")
     if facts.unreadable:
-        return Refusal(f"can't tell whose {path} is: {facts.unreadable[0]} can't be read", "run on the node as root")
+        return Refusal(f"can't tell who owns {path}: {facts.unreadable[0]} can't be read", "run on the node as root")
     if facts.name is None or facts.claim is None:
         return Refusal(
             f"can't tell whether {path} is in use", "check that it can be opened: blockdev --getsize64 " + path
@@ -154,7 +156,7 @@ def _guard_rbd(path: str, facts: DeviceFacts) -> Refusal | None:
         return Refusal(f"can't tell which image {path} is", "check /sys/bus/rbd/devices, or use rbd:POOL/IMAGE")
     if facts.rbd and facts.rbd.namespace:
         text = f"{path} is {facts.rbd.pool}/{facts.rbd.namespace}/{facts.rbd.image}, in an RBD namespace"
-        return Refusal(text, "namespaces are not supported: use an image outside of them")
+        return Refusal(text, "images in RBD namespaces are not supported: use another image")
     if facts.rbd and facts.rbd.snapshot:
         return Refusal(f"{path} is the snapshot {facts.rbd.snapshot} of {facts.rbd.image}", "map the image itself")
     return None

@@ -48,7 +48,7 @@ _BUCKET = re.compile(r"[a-z0-9][a-z0-9-]{0,18}")
 _PREFIX = re.compile(rf"({_BUCKET.pattern}-)?{OWN_NAME.pattern}")
 _USER_NAME = re.compile(rf"{_USER}{OWN_NAME.pattern}")
 _OWNER = re.compile(r"[A-Za-z0-9._-]+")
-_WHERE_KEYS_ARE = "none are in [s3.NAME] of the config, nor in ~/.aws/credentials"
+_WHERE_KEYS_ARE = "there are none in [s3.NAME] of the config or in ~/.aws/credentials"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class S3Target(Target):
         """Check that the endpoint answers and takes the keys; a user of the run's own is checked by making it."""
         if self.has_own_users:
             most = units.size(sum(part.bytes for part in use.parts))
-            why = f"the run's own user may write {most}, so that the pool can't become full: give a shorter run"
+            why = f"the user of the run may write only {most}, so that the pool can't become full: choose a shorter run"
             return TargetState(to_create=use.parts, causes={_NO_MORE: why})
         prefix = use.parts[0].spec.rpartition("/")[2]
         try:
@@ -129,7 +129,7 @@ class S3Target(Target):
             if not error.is_about_keys:
                 raise
             raise TargetFault(
-                f"{self.spec} is no gateway of this node's cluster: name its keys in the config, in [s3.NAME]"
+                f"{self.spec} is not a gateway of this node's cluster: add its keys to [s3.NAME] in the config"
             ) from None
         return part.spec
 
@@ -159,7 +159,7 @@ class S3Kind(TargetKind):
         text = self.spec(name)
         endpoint, _, bucket = _split(name)
         if bucket and not _BUCKET.fullmatch(bucket):
-            raise TargetError(f"target {text!r}: expected as BUCKET up to 19 of a-z, 0-9 and -, got {bucket!r:.99}")
+            raise TargetError(f"target {text!r}: expected up to 19 of a-z, 0-9 and - as BUCKET, got {bucket!r:.99}")
         try:
             return S3Target(endpoint_of(endpoint), owner_id, bucket=bucket)
         except ValueError as error:
@@ -184,7 +184,7 @@ class S3Kind(TargetKind):
         endpoint, _, part = _split(name)
         is_owned = owner and _OWNER.fullmatch(owner)
         if not is_owned or not (_USER_NAME if part.startswith(_USER) else _PREFIX).fullmatch(part):
-            return Removed("not ours", f"{part} is not named as cephtui names its buckets and users")
+            return Removed("not ours", f"{part} does not have a name that cephtui gives buckets and users")
         if part.startswith(_USER):
             return await users.remove_user(shell, part.removeprefix(_USER), owner or "")
         try:

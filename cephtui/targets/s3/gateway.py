@@ -91,7 +91,7 @@ class Gateway:
             await self._delete(bucket, objects)
             before = objects
         text = f"{self.shell.node.name}: {self.endpoint} still lists objects of bucket {bucket} that were deleted"
-        raise GatewayError(f"{text}: look at it with radosgw-admin bucket check --bucket {bucket}")
+        raise GatewayError(f"{text}: check it with radosgw-admin bucket check --bucket {bucket}")
 
     async def _delete(self, bucket: str, objects: Sequence[str]) -> None:
         named = "".join(f"<Object><Key>{html.escape(name)}</Key></Object>" for name in objects)
@@ -147,5 +147,5 @@ def _explain(failed: Completed) -> str:
     """
     message = re.search(r"^curl: (.+)$", failed.stderr, re.MULTILINE)
     text = one_line(message[1]) if message else failure_reason(failed)
-    helps = ": add its CA to those of the node (update-ca-certificates)" if failed.status == _NOT_TRUSTED else ""
+    helps = ": add its CA to the node (update-ca-certificates)" if failed.status == _NOT_TRUSTED else ""
     return f"{text}{helps}"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cephtui.models import Finding, Kind, Place
 
 _ZERO = "/dev/zero"
-_OSD = "an OSD is measured with --target osd:N"
+_OSD = "measure an OSD with --target osd:N"
 
 
 class DdWorkload(FilledWorkload):
@@ -25,7 +25,7 @@ class DdWorkload(FilledWorkload):
         """The workload for a file of cephtui's own: nothing else is written; raises OptionError."""
         if self.writes() and kind != "file":
             where = "use --target file:PATH, or krbd:POOL+ext4 for an image"
-            raise OptionError("target", f"dd writes to a file of cephtui's only: {where}; {_OSD}")
+            raise OptionError("target", f"dd only writes to a file of cephtui: {where}; {_OSD}")
         return self
 
     def jobs_and_size(self, default_span_bytes: int) -> tuple[int, int]:

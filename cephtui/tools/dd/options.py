@@ -21,12 +21,12 @@ class DdOptions(ToolOptions):
     size: Size | None = Field(
         None,
         title="size",
-        description="how much it copies; the default is 1 GiB of a file, 10 GiB of a device",
+        description="how much to copy; default: 1 GiB for a file, 10 GiB for a device",
     )
-    direct: bool = Field(True, title="direct I/O", description="past the page cache: oflag=direct, iflag=direct")
-    mode: Literal["read", "write"] = Field(description="what it does; read reads a file that is written first")
+    direct: bool = Field(True, title="direct I/O", description="bypass the page cache: oflag=direct, iflag=direct")
+    mode: Literal["read", "write"] = Field(description="read or write; read first writes the file that it reads")
     source: Literal["/dev/zero", "/dev/urandom"] | None = Field(
-        None, alias="if", description="what it writes: zeros, or random data"
+        None, alias="if", description="data to write: zeros, or random data"
     )
 
     refused = (
@@ -34,10 +34,10 @@ class DdOptions(ToolOptions):
         (r"iflag|oflag", "use direct=yes or direct=no"),
         (
             r"conv",
-            "cephtui writes into a file of its own (notrunc), and counts the time until it is on the disk (fsync)",
+            "cephtui writes to a file of its own (notrunc), and measures until the data is on disk (fsync)",
         ),
         (r"ibs|obs|cbs", "use bs"),
-        (r"status", "cephtui decides what dd prints"),
+        (r"status", "cephtui sets the output of dd"),
     )
 
     @model_validator(mode="after")
@@ -50,5 +50,5 @@ class DdOptions(ToolOptions):
         if self.size and parse_size(self.size) < block:
             raise OptionError("size", f"expected at least one block of {self.bs}, got {self.size}")
         if self.source and self.mode == "read":
-            raise OptionError("if", "a read is from the target: leave it out")
+            raise OptionError("if", "a read comes from the target: leave it out")
         return self

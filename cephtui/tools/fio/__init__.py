@@ -37,9 +37,9 @@ class Fio(Tool):
     latency_about = "from submission to completion"
     why_fitted = MappingProxyType(
         {
-            **dict.fromkeys(("numjobs", "iodepth"), "one image is used by one job with all I/Os in flight"),
+            **dict.fromkeys(("numjobs", "iodepth"), "one job uses one image, with all I/Os in flight"),
             "ioengine": "images use rbd",
-            "direct": "librbd has a cache of its own without direct",
+            "direct": "without direct=1, librbd uses its own cache",
         }
     )
     size_option = "size"
@@ -57,7 +57,7 @@ class Fio(Tool):
         return DEFAULTS.get(option, "default")
 
     def check_path(self, path: str) -> str | None:
-        return "fio can't use a path with # or ; in it or a blank at its end" if _CUT.search(path) else None
+        return "fio can't use a path that contains # or ; or ends with a blank" if _CUT.search(path) else None
 
     def short_command(self, command: str) -> str:
         """The command with the first of the sections for many images, and the number of the others."""

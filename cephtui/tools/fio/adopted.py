@@ -151,7 +151,7 @@ def adopt(section: JobSection, files: Sequence[str] = ()) -> Adopted:
     not known.
     """
     if files:
-        raise OptionError(files[0], "is no option, and a file or a variable may hold any")
+        raise OptionError(files[0], "is not an option: a file or a variable may contain any")
     texts: dict[str, str] = {}
     left_out: dict[str, str] = {}
     for option, value in section.options.items():
@@ -178,7 +178,7 @@ def adopt(section: JobSection, files: Sequence[str] = ()) -> Adopted:
 
 def refuse(unread: str) -> Adopted:
     """Raises OptionError for a command that has no job."""
-    raise OptionError("fio", f"no job with --name can be read here: {unread:.200}")
+    raise OptionError("fio", f"found no job with --name: {unread:.200}")
 
 
 def _is_on(options: Mapping[str, str], name: str) -> bool:
@@ -193,15 +193,15 @@ def _reason_against(option: str, value: str) -> str | None:
     if option == "ioengine" and value == "rados":
         raise OptionError(option, _RADOS)
     if option in SEVERAL_BLOCKS:
-        raise OptionError(option, "a preset has one block size at a time: choose bs")
+        raise OptionError(option, "a preset has one block size at a time: use bs")
     if option_name(option) in ("size", "io_size") and "%" in value:
         if value.strip() == "100%" and option == "size":
             return "not needed: without it all of the target is used"
-        raise OptionError(option, f"a preset has no percent of a target, got {value}: give a size such as 10G")
+        raise OptionError(option, f"a preset can't use a percentage of a target, got {value}: give a size such as 10G")
     if option_name(option) in FioOptions.model_fields:
         return None
     if option == "invalidate" and value == "0":
-        return f"{NOT_SET}: fio drops what is cached of a target before it begins"
+        return f"{NOT_SET}: fio drops the cached data of a target before it starts"
     return FioOptions.reason_to_leave_out(option)
 
 
@@ -209,16 +209,16 @@ def _check_known(option: str, value: str) -> None:
     """Raises OptionError for what is no option, has no value, or makes other values mean something else."""
     if _WORDS.search(option) or option == "include":
         why = (
-            "is read from a file beside the job file or below it, and there is none"
+            "must be in a file in the directory of the job file or below, and is not there"
             if option.startswith("include ")
             else ""
         )
-        raise OptionError(option, why or "is no option of fio")
+        raise OptionError(option, why or "is not an option of fio")
     if not value:
         raise OptionError(option, "has no value")
     if value.startswith(" "):
         plainly = value.strip()
-        raise OptionError(option, f"fio takes {plainly} for something else after a blank: write {option}={plainly}")
+        raise OptionError(option, f"after a blank, fio reads {plainly} as something else: write {option}={plainly}")
     if option == "kb_base" and value != "1024":
         raise OptionError(option, f"with {value} a k is not 1024: give sizes in bytes, without {option}")
 
@@ -239,9 +239,9 @@ def _interpret(texts: dict[str, str], options: Mapping[str, str]) -> list[str]:
         texts.setdefault("group_reporting", "0")
         notes += [_divide(texts, options)]
     if len(_FILES.split(options.get("filename", ""))) > 1:
-        notes.append("filename: fio would use these files at the same time, and a run has one target")
+        notes.append("filename: fio would use these files at the same time, but a run has one target")
     if texts["time_based"] == "0" and texts["runtime"] != "0":
-        notes.append("time_based is not given: a run ends with its data, and after runtime at the latest")
+        notes.append("without time_based a run ends when its data is done, or after runtime")
     return notes
 
 
@@ -258,7 +258,7 @@ def _negate(texts: dict[str, str], options: Mapping[str, str]) -> None:
     if not re.fullmatch(r"[0-9]{1,2}|100", mix):
         raise OptionError("rwmixwrite", f"expected 0 to 100, got {mix}")
     if texts.setdefault("rwmixread", str(100 - int(mix))) != str(100 - int(mix)):
-        raise OptionError("rwmixwrite", f"{mix} is not what rwmixread={texts['rwmixread']} leaves of 100")
+        raise OptionError("rwmixwrite", f"{mix} and rwmixread={texts['rwmixread']} don't add up to 100")
 
 
 def _divide(texts: dict[str, str], options: Mapping[str, str]) -> str:
@@ -314,8 +314,8 @@ def presets_at_once(sections: Sequence[Adopted], name: str) -> list[Adopted]:
     ]
     if varied:
         names = ", ".join(section.name for section in sections[:4])
-        how = f"{names} differ in {', '.join(varied)}: a preset has one kind of jobs at a time"
-        raise OptionError("--together", f"{how}: take --in-order, or give fio one job with rw=randrw")
+        how = f"{names} differ in {', '.join(varied)}, but a preset has one kind of job at a time"
+        raise OptionError("--together", f"{how}: use --in-order, or give fio one job with rw=randrw")
     jobs = sum(int(str(section.options.get("numjobs", 1))) for section in sections)
     options = {**sections[0].options, "numjobs": jobs}
     if not size:

@@ -79,7 +79,7 @@ class FioWorkload(Workload):
         if kind not in ("rbd", "image"):
             return self
         if self.options.get("fdatasync"):
-            raise OptionError("fdatasync", "fio's rbd engine has none: fsync flushes an image")
+            raise OptionError("fdatasync", "fio's rbd engine has no fdatasync: fsync flushes an image")
         if self.options.get("sync", "none") != "none":
             raise OptionError("sync", "fio's rbd engine ignores it: fsync=1 flushes an image after each write")
         fitted = {**self.options, "ioengine": "rbd", "direct": True}

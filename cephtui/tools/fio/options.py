@@ -45,7 +45,7 @@ WAITING_ENGINES = frozenset({"psync", "pvsync", "pvsync2", "sync"})
 class FioOptions(ToolOptions):
     """The typed allow-list, in the order of a command line."""
 
-    rw: Pattern = Field(description="what it does")
+    rw: Pattern = Field(description="I/O pattern")
     bs: Size = Field("4k", title="block size", description="bytes of one I/O")
     iodepth: Annotated[int, Field(ge=1, le=65536), NUMBER] = Field(
         1, title="depth", description="I/Os in flight of each job"
@@ -53,25 +53,25 @@ class FioOptions(ToolOptions):
     numjobs: Annotated[int, Field(ge=1, le=1024), NUMBER] = Field(
         1, title="jobs", description="jobs at the same time on each node"
     )
-    size: Size | None = Field(None, description="how much each job works on")
+    size: Size | None = Field(None, description="data of each job")
     io_size: Size | None = None
-    rwmixread: Percent | None = Field(None, description="percent of reads in rw and randrw")
+    rwmixread: Percent | None = Field(None, description="percentage of reads with rw and randrw")
     ioengine: Engine = Field("libaio", description="how fio submits I/Os; images use rbd")
-    direct: bool = Field(True, description="past the page cache")
+    direct: bool = Field(True, description="bypass the page cache")
     time_based: bool = True
-    runtime: SecondsOption = Field(60, title="runtime", description="how long it measures")
-    ramp_time: SecondsOption = Field(2, description="excluded from the results")
+    runtime: SecondsOption = Field(60, title="runtime", description="how long to measure")
+    ramp_time: SecondsOption = Field(2, description="seconds at the start that are not measured")
     group_reporting: bool = True
-    fsync: Count | None = Field(None, description="flush after so many writes")
+    fsync: Count | None = Field(None, description="flush after this number of writes")
     fdatasync: Count | None = None
     end_fsync: bool | None = None
     sync: Annotated[Literal["none", "sync", "dsync"], BeforeValidator(_sync)] | None = None
-    rate: Size | None = Field(None, description="at most so many bytes a second of each job")
+    rate: Size | None = Field(None, description="limit in bytes per second for each job")
     rate_iops: Annotated[int, Field(ge=1), NUMBER] | None = Field(
-        None, description="at most so many I/Os a second of each job"
+        None, description="limit in I/Os per second for each job"
     )
     rate_process: Literal["linear", "poisson"] | None = Field(
-        None, description="how I/Os are spread under a rate: evenly, or at random as those of many users"
+        None, description="spacing of I/Os under a rate: even, or random like many users"
     )
     thinktime: Count | None = None
     iodepth_batch_submit: Annotated[int, Field(ge=1), NUMBER] | None = None
@@ -108,11 +108,11 @@ class FioOptions(ToolOptions):
             r"|clustername|hostname|opendir|file_service_type|busy_poll",
             "the target decides it (--target)",
         ),
-        (r"exec_.*|ioscheduler|pre_?run|post_?run|ioengine_so|verify_state.*|trigger.*", "it runs a command"),
+        (r"exec_.*|ioscheduler|pre_?run|post_?run|ioengine_so|verify_state.*|trigger.*", "it would run a command"),
         (
             r"output.*|.*_log|log_.*|write_.*|read_iolog.*|replay_.*|aux-path|status-interval|eta.*|bandwidth-log"
             r"|minimal|append-terse|profile|warnings-fatal",
-            "cephtui decides what fio writes and where",
+            "cephtui sets what fio writes and where",
         ),
         (r"allow_(mounted_write|file_create)|overwrite|unlink.*|create_.*|fallocate|zonemode", "it can harm data"),
         (
@@ -121,18 +121,18 @@ class FioOptions(ToolOptions):
         ),
     )
     needless = (
-        (r"name|description", "a preset has a name, a title and a description of its own"),
-        (r"loops", "--repeat runs it several times, each a run of its own"),
+        (r"name|description", "a preset has its own name, title and description"),
+        (r"loops", "use --repeat, where each repeat is a run"),
         (
             r"stonewall|wait_for(_previous)?|new_group|startdelay|exitall(_on_error)?",
-            "cephtui begins a run when the one before it has ended",
+            "cephtui starts a run when the previous one has ended",
         ),
         (r"thread", "each job is a process"),
         (r"lockmem", "direct=1 goes past the page cache, whatever memory is free"),
         (r"invalidate", "direct=1 goes past the page cache"),
-        (r"verify(?!_state).*|do_verify", "data is measured and not verified"),
-        (r"buffered", "direct says it"),
-        (r"rwmixwrite", "rwmixread says it: 100 less this"),
+        (r"verify(?!_state).*|do_verify", "cephtui does not verify data"),
+        (r"buffered", "use direct"),
+        (r"rwmixwrite", "use rwmixread: 100 minus this"),
         (r"continue_on_error|ignore_error", "a run with errors has failed"),
         (
             r"unified_rw_reporting|kb_base|unit_base|disk_util|stats",
@@ -141,7 +141,7 @@ class FioOptions(ToolOptions):
         (r"iomem|mem|mem_align|iomem_align|hugepage-size", "fio's own memory needs no setting"),
         (
             r"cpus_allowed.*|cpumask|numa_.*|nice|prio(class)?|uid|gid|cgroup.*",
-            "the node's system places and ranks processes",
+            "the operating system schedules processes",
         ),
     )
 

@@ -32,7 +32,7 @@ class Gosbench(Tool):
     kinds = frozenset({"s3"})
     other_kinds = "gosbench measures an S3 service: use --target s3:ENDPOINT"
     accepted_targets = "an S3 service"
-    pauses = MappingProxyType({"delete": "gosbench may have written again what DELETE had removed"})
+    pauses = MappingProxyType({"delete": "gosbench may have written deleted objects again"})
     depth_option = "parallel_clients"
     load_options = frozenset(("size_min", "parallel_clients", "objects"))
     secrets = ("access key", "secret key")

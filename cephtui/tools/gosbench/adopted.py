@@ -30,7 +30,7 @@ _TAKEN = {
     *(f"objects.{name}" for name in ("size_min", "size_max", "size_distribution", "unit")),
     *(f"{section}.number_{name}" for section in ("objects", "buckets") for name in ("min", "max", "distribution")),
 }
-_PATH_STYLE = "path style is always used, with which a gateway needs no names for its buckets"
+_PATH_STYLE = "cephtui always uses path style, which needs no DNS names for buckets"
 
 
 def is_config(file_name: str, text: str) -> bool:
@@ -96,9 +96,7 @@ def _services(config: GosbenchConfig) -> tuple[tuple[str, ...], list[str]]:
         notes.append("skipSSLverify: certificates are always verified")
     targets = tuple(dict.fromkeys(f"s3:{endpoint}" for endpoint in endpoints))
     if len(endpoints) > len(targets):
-        notes.append(
-            "s3_config has several users of an endpoint: a run has the keys of one, or makes one for each node"
-        )
+        notes.append("s3_config has several users for an endpoint: a run uses the keys of one, or creates one per node")
     return targets, list(dict.fromkeys(notes))
 
 
@@ -133,7 +131,7 @@ def _numbers(test: Mapping[str, str], left_out: dict[str, str]) -> dict[str, obj
         least, most = f"{section}.number_min", f"{section}.number_max"
         distribution = test.get(f"{section}.number_distribution", "")
         if distribution != "constant":
-            problem = f"expected constant, a preset has one number of {section}: got {excerpt(distribution)}"
+            problem = f"expected constant, since a preset has one number of {section}, got {excerpt(distribution)}"
             raise OptionError(f"{section}.number_distribution", problem)
         numbers[section] = _number(test, least, required=True)
         if _number(test, most) not in (0, numbers[section]):
@@ -150,10 +148,10 @@ def _end(test: Mapping[str, str], left_out: dict[str, str]) -> dict[str, object]
         return {"runtime": seconds}
     queue = _number(test, "objects.number_min") * _number(test, "buckets.number_min")
     if not operations:
-        raise OptionError("stop_with_runtime", "missing, and stop_with_ops too: gosbench would not run it either")
+        raise OptionError("stop_with_runtime", "missing, and so is stop_with_ops: gosbench would not run this either")
     if operations >= queue:
         return {"stop_with_ops": operations}
-    early = f"{operations} operations end before each of {queue} objects had its own"
+    early = f"{operations} operations are fewer than {queue} objects, one each"
     left_out["stop_with_ops"] = f"not allowed: {early}, so it runs for 60 s: runtime is for other times"
     return {"runtime": 60}
 
@@ -176,7 +174,7 @@ def _matters(option: str, value: str) -> bool:
 
 def _reason_against(option: str, value: str) -> str:
     if option == "existing_read_weight":
-        return "not needed: the buckets are new, and what is read is written before: read_weight has both"
+        return "not needed: buckets are new, and objects are written before they are read: read_weight includes both"
     reason = GosbenchOptions.reason_to_leave_out(option.rpartition(".")[2])
     replaced = (
         f"; {one_line(value)[:63]} is replaced by names that begin with cephtui-" if option == "bucket_prefix" else ""

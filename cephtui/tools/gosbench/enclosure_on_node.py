@@ -26,7 +26,7 @@ _CHUNK_BYTES = 64 << 10
 _RELAYS_MOST = 8
 _CONNECT_SECONDS = 10.0
 _NO_NAMESPACE = (
-    "gosbench listens on every address, so it runs in a network namespace of its own, and that can't be made: {}; "
+    "gosbench listens on every address, so cephtui runs it in its own network namespace, which can't be created: {}; "
     "run it as root (prefix sudo -n), or allow unprivileged user namespaces"
 )
 

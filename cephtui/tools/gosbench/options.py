@@ -29,7 +29,7 @@ class GosbenchOptions(ToolOptions):
     parallel_clients: Annotated[int, Field(ge=1, le=4096), NUMBER] = Field(
         16, title="clients", description="operations in flight on each node"
     )
-    runtime: Runtime | None = Field(None, title="runtime", description="how long it measures")
+    runtime: Runtime | None = Field(None, title="runtime", description="how long to measure")
     """60 where there is no ``stop_with_ops`` either."""
     write_weight: _Weight = Field(0, description="share of PUT")
     read_weight: _Weight = Field(0, description="share of GET")
@@ -42,7 +42,7 @@ class GosbenchOptions(ToolOptions):
         "constant", description="constant is size_min, random is between size_min and size_max"
     )
     stop_with_ops: Annotated[int | None, Field(ge=1), NUMBER] = Field(
-        None, description="operations of each node after which it ends, instead of runtime"
+        None, description="end after this number of operations per node, instead of runtime"
     )
 
     refused = (
@@ -50,13 +50,13 @@ class GosbenchOptions(ToolOptions):
             r"s3_config|access_key|secret_key|region|endpoint|timeout|skipSSLverify|usePathStyle",
             "the target decides it (--target), and keys are never stored",
         ),
-        (r"bucket_prefix|object_prefix|clean_after", "cephtui decides which buckets there are, and removes them"),
+        (r"bucket_prefix|object_prefix|clean_after", "cephtui creates and removes the buckets"),
         (r"workers|workers_share_buckets", "each node has one worker, with buckets of its own (--node)"),
         (r"existing_read_weight", "the buckets are new: use read_weight, whose objects are written first"),
         (r"stop_with_runtime", "use runtime for the length of the run"),
-        (r"number_min|number_max|number_distribution", "use objects and buckets for how many there are"),
+        (r"number_min|number_max|number_distribution", "use objects and buckets for their number"),
         (r"unit", "sizes carry their unit: size_min = 4k"),
-        (r"part_size", "gosbench takes it and does nothing with it"),
+        (r"part_size", "gosbench ignores it"),
         (r"grafana_config", "cephtui draws the run itself"),
         (r"name", "it is the name of the preset"),
     )
@@ -97,6 +97,6 @@ class GosbenchOptions(ToolOptions):
             raise OptionError("stop_with_ops", "expected either this or runtime: with both gosbench takes runtime")
         queue = self.objects * self.buckets
         if self.stop_with_ops < queue:
-            problem = f"{self.stop_with_ops} operations end before each of {queue} objects had its own"
+            problem = f"{self.stop_with_ops} operations are fewer than {queue} objects, one each"
             raise OptionError("stop_with_ops", f"{problem}: expected {queue} or more, or use runtime")
         return self

@@ -48,7 +48,7 @@ def find_programs(directory: str) -> tuple[str, str]:
         if _says(server, _SERVER_USAGE) and _says(worker, _WORKER_USAGE):
             return server, worker
     where = f"in {directory}" if "/" in directory else "in PATH and ~/go/bin"
-    raise Failure(f"no server and worker of gosbench {where}")
+    raise Failure(f"gosbench server and worker are not {where}")
 
 
 def _says(program: str, usage: bytes) -> bool:

@@ -27,21 +27,19 @@ class HsbenchOptions(ToolOptions):
     threads: Annotated[int, Field(ge=1, le=4096), NUMBER] = Field(
         16, title="depth", description="requests in flight on each node"
     )
-    runtime: DayRuntime = Field(60, title="runtime", description="how long each operation is measured at most")
+    runtime: DayRuntime = Field(60, title="runtime", description="maximum run time of each operation")
     modes: Annotated[str, AfterValidator(_modes), worded(_MODES)] = Field(
         "plgd", description="the operations, in their order"
     )
-    buckets: Annotated[int, Field(ge=1, le=100), NUMBER] = Field(
-        1, description="how many buckets each node spreads its objects over"
-    )
+    buckets: Annotated[int, Field(ge=1, le=100), NUMBER] = Field(1, description="buckets of each node")
 
     refused = (
         (
             r"[asu]|access.*|secret.*|url|endpoint",
-            "the target decides it (--target), and where its keys are the config",
+            "the target decides it (--target), and its keys are in the config",
         ),
-        (r"bp|op|bucket.prefix|object.prefix", "cephtui decides the names of buckets, and removes them"),
-        (r"[cxi]", "cephtui makes and removes the buckets"),
+        (r"bp|op|bucket.prefix|object.prefix", "cephtui names and removes the buckets"),
+        (r"[cxi]", "cephtui creates and removes the buckets"),
         (r"[ojl]|output|json|loops|ri|interval|n|objects", "it distorts the results"),
     )
 

@@ -17,13 +17,13 @@ class IopingOptions(ToolOptions):
     )
     """It prints a line for each request: at most a thousand a second, and often enough not to be taken for stalled."""
     size: Size = Field("4k", title="block size", description="bytes of one request")
-    runtime: Runtime = Field(60, title="runtime", description="how long it measures")
-    work_size: Size | None = Field(None, alias="work-size", description="how much of the target it reads")
-    linear: bool | None = Field(None, description="one after the other instead of at random")
+    runtime: Runtime = Field(60, title="runtime", description="how long to measure")
+    work_size: Size | None = Field(None, alias="work-size", description="part of the target that is read")
+    linear: bool | None = Field(None, description="sequential instead of random")
 
     refused = (
         (r"work-time|count", "use runtime for the length of the run"),
-        (r"write|read-write|keep|sync|dsync", "cephtui has ioping read only"),
+        (r"write|read-write|keep|sync|dsync", "cephtui uses ioping for reads only"),
         (r"cached|direct|async|nowait|hipri|rapid", "cephtui measures direct, synchronous reads"),
         (r"batch|time|json|print-.*|quiet|burst|warmup|min-time|max-time", "it distorts the results"),
     )

@@ -21,17 +21,17 @@ class Iperf3Options(ToolOptions):
     )
     parallel: Annotated[int, Field(ge=1, le=128), NUMBER] = Field(1, title="streams", description="TCP streams at once")
     """128 is iperf3's own limit (``MAX_STREAMS``)."""
-    runtime: DayRuntime = Field(10, title="runtime", description="how long it measures")
+    runtime: DayRuntime = Field(10, title="runtime", description="how long to measure")
     """iperf3 itself takes no more than a day, and no fractions."""
     network: Literal["public", "cluster"] = Field(
         "public",
         title="network",
-        description="of the target: the one of clients, or the one of OSDs for themselves",
+        description="network of the target: that of the clients, or that between OSDs",
     )
     omit: Annotated[int, BeforeValidator(seconds), Field(ge=0, le=60), worded("0 to 60 seconds"), NUMBER] = Field(
-        1, description="seconds at the start that do not count"
+        1, description="seconds at the start that are not measured"
     )
-    window: Size | None = Field(None, description="socket buffer, by default the kernel decides")
+    window: Size | None = Field(None, description="socket buffer; default: set by the kernel")
     length: Size | None = Field(None, description="bytes of one write to a socket")
     zerocopy: bool | None = None
     no_delay: bool | None = Field(None, alias="no-delay")
@@ -43,11 +43,11 @@ class Iperf3Options(ToolOptions):
         (r"ramp_time", "use omit"),
         (
             r"udp.*|sctp|xbind|nstreams|bitrate|fq-rate|pacing-timer",
-            "cephtui measures what TCP carries, as Ceph uses it",
+            "cephtui measures TCP, as Ceph uses it",
         ),
         (
             r"json.*|format|interval|verbose|forceflush|timestamps.*|logfile|title|get-server-output|debug|quiet",
-            "cephtui decides what iperf3 prints and how",
+            "cephtui sets the output of iperf3",
         ),
         (r"file|username|rsa-.*|authorized-.*|use-pkcs1-padding|pidfile", "cephtui has no use for it"),
     )

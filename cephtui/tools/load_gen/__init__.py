@@ -20,9 +20,7 @@ class LoadGen(Tool):
     ships_with_ceph = True
     kinds = frozenset({"new-pool"})
     metrics = tuple(metric for metric in METRICS if metric.unit != "s")
-    other_kinds = (
-        "rados load-gen leaves its objects among others, so it gets a pool of its own: use --target new-pool:size=3"
-    )
+    other_kinds = "rados load-gen leaves its objects behind, so it needs its own pool: use --target new-pool:size=3"
     accepted_targets = "a new pool"
     depth_option = "max-ops"
     described = frozenset(("target-throughput", "runtime", "read-percent", "max-op-len", "max-ops"))

@@ -16,13 +16,13 @@ class LoadGenOptions(ToolOptions):
     max_ops: Annotated[int, Field(ge=1, le=65536), NUMBER] = Field(
         16, alias="max-ops", title="depth", description="operations in flight on each node"
     )
-    runtime: WholeRuntime = Field(60, title="runtime", description="how long it measures")
-    target_throughput: Size = Field(alias="target-throughput", description="bytes a second at which it is held")
+    runtime: WholeRuntime = Field(60, title="runtime", description="how long to measure")
+    target_throughput: Size = Field(alias="target-throughput", description="limit in bytes per second")
     read_percent: Annotated[int, Field(ge=0, le=100), NUMBER] = Field(
         0, alias="read-percent", description="percent of the operations that are reads"
     )
     num_objects: Annotated[int | None, Field(ge=1, le=1_000_000), NUMBER] = Field(
-        None, alias="num-objects", description="objects that it makes before: 50, or as many as there is room for"
+        None, alias="num-objects", description="objects created before the run: 50, or as many as there is room for"
     )
     max_object_size: Size = Field("64M", alias="max-object-size", description="bytes of the largest object")
     min_object_size: Size = Field("64M", alias="min-object-size")
@@ -32,7 +32,7 @@ class LoadGenOptions(ToolOptions):
     refused = (
         (r"pool|namespace|id|name|cluster|conf|keyring", "the target decides it (--target)"),
         (r"run-length", "use runtime for the length of the run"),
-        (r"max-backlog", "cephtui lets as much be in flight as max-ops operations have"),
+        (r"max-backlog", "cephtui allows the bytes of max-ops operations in flight"),
         (r"percent", "use read-percent"),
     )
 

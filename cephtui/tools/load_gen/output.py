@@ -115,5 +115,5 @@ class LoadGenParser(LineParser):
         lines = self.errors.spoken
         first = next((line for line in lines if line != _UNMADE), None)
         if first and _UNMADE in lines:
-            return f"its objects could not be made: {first}"
+            return f"its objects could not be created: {first}"
         return first or next(iter(lines), None)

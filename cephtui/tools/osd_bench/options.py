@@ -17,12 +17,12 @@ class OsdBenchOptions(ToolOptions):
 
     block_size: Size = Field("4M", alias="block-size", title="block size", description="bytes of one write")
     runtime: WholeRuntime = Field(
-        60, title="runtime", description="how long all of it takes; each OSD writes at least once"
+        60, title="runtime", description="run time for all OSDs; each OSD writes at least once"
     )
     together: bool = Field(False, title="together", description="all OSDs at once instead of one after the other")
 
     refused = (
-        (r"count|bytes|size|total", "cephtui has the OSDs write in portions of about a second: use runtime"),
+        (r"count|bytes|size|total", "cephtui lets OSDs write for about a second at a time: use runtime"),
         (r"object-?size|object-?num|objects", "each write is a new object"),
         (r"osd|host|class", "the target decides it (--target osd:N)"),
     )
@@ -30,6 +30,6 @@ class OsdBenchOptions(ToolOptions):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if not BLOCK_LEAST <= parse_size(self.block_size) <= BLOCK_MOST:
-            problem = f"an OSD takes 512 to 64M at once (osd_bench_max_block_size), got {self.block_size}"
+            problem = f"an OSD accepts 512 to 64M (osd_bench_max_block_size), got {self.block_size}"
             raise OptionError("block-size", problem)
         return self

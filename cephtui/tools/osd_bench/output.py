@@ -38,7 +38,7 @@ _TEXT = re.compile(
     re.ASCII,
 )
 _DENIED = re.compile(r"EACCES|EPERM")
-_CAPS = "the cephx caps don't allow it to tell an OSD to write, it needs osd 'allow *'"
+_CAPS = "the cephx caps don't allow ceph tell osd.N bench: the user needs osd 'allow *'"
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def adopt(command: GivenCommand) -> Adopted:
     texts, pool = command.options, command.options.get("pool", "")
     if command.other_words:
         word = next(filter(is_variable, command.other_words), command.other_words[0])
-        raise OptionError(word, "is no option, and a variable may hold any")
+        raise OptionError(word, "is not an option: a variable may contain any")
     values = {**_DEFAULTS, **{name: _value(name, value) for name, value in texts.items() if name in PRESET}}
     return Adopted(
         name=command.name,

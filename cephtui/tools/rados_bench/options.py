@@ -27,13 +27,13 @@ class RadosBenchOptions(ToolOptions):
     concurrent_ios: Annotated[int, Field(ge=1, le=65536), NUMBER] = Field(
         16, alias="concurrent-ios", title="depth", description="operations in flight on each node"
     )
-    runtime: WholeRuntime = Field(60, title="runtime", description="how long it measures")
+    runtime: WholeRuntime = Field(60, title="runtime", description="how long to measure")
     """Whole seconds: rados refuses others, and 0 would mean for ever."""
     mode: Literal["write", "seq", "rand"] = Field(
-        description="what it does; seq and rand read objects that are written first"
+        description="write, or read with seq and rand, which first write their objects"
     )
     object_size: Size | None = Field(
-        None, alias="object-size", description="bytes of one object, where it takes several operations"
+        None, alias="object-size", description="bytes of one object, if it takes several operations"
     )
     """None is that of one operation."""
     no_hints: bool | None = Field(None, alias="no-hints")
@@ -47,9 +47,9 @@ class RadosBenchOptions(ToolOptions):
         ),
         (
             r"run-name|no-cleanup|reuse-bench|max-objects|prefix|obj-name-file",
-            "cephtui decides which objects there are, and removes them",
+            "cephtui names and removes the objects",
         ),
-        (r"show-time|format|pretty-format|output|input-file", "cephtui decides what rados writes and how"),
+        (r"show-time|format|pretty-format|output|input-file", "cephtui sets what rados writes and how"),
         (r"striper|write-object|write-omap|write-xattr|with-clones|workers", "cephtui measures plain objects"),
         (r"force-full|yes-i-really.*|delete-after|setuser|setgroup", "it can harm data"),
     )
@@ -59,7 +59,7 @@ class RadosBenchOptions(ToolOptions):
         block, whole = parse_size(self.block_size), parse_size(self.object_size or self.block_size)
         if block > BLOCK_MOST:
             raise OptionError(
-                "block-size", f"Ceph takes at most {short_size(BLOCK_MOST)} at once, got {self.block_size}"
+                "block-size", f"Ceph accepts at most {short_size(BLOCK_MOST)} per operation, got {self.block_size}"
             )
         if whole > OBJECT_MOST or whole % block:
             expected = f"a multiple of block-size ({self.block_size}) up to {short_size(OBJECT_MOST)}"

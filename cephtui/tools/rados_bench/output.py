@@ -115,7 +115,7 @@ class RadosBenchParser(LineParser):
 
     Of reads ``block_bytes`` is the size of each, and ``seconds`` how long they may last; None where they may end
     at any time. Writes announce both themselves. With ``measures_writes`` it is worth a finding that a write run
-    has ended before its time; one that prefills for reads is meant to. How many objects a run writes at most is
+    has ended early; one that prefills for reads is meant to. How many objects a run writes at most is
     decided by cephtui, or, where ``is_imported``, by the command that was given. The end of an imported run, behind
     its last row, stays apart: it is none of the seconds that the log has. ``latency_step`` is what latencies are
     multiples of where they do not have six digits, in seconds.

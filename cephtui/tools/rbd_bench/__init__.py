@@ -20,7 +20,7 @@ class RbdBench(Tool):
     ships_with_ceph = True
     kinds = frozenset({"rbd"})
     metrics = tuple(metric for metric in METRICS if metric.unit != "s")
-    other_kinds = "rbd bench always uses a whole image, and so one of its own: use --target rbd:POOL"
+    other_kinds = "rbd bench always uses a whole image, so it needs its own: use --target rbd:POOL"
     accepted_targets = "a pool for images"
     depth_option = "io-threads"
     direction_option = "io-type"

@@ -17,14 +17,12 @@ class RbdBenchOptions(ToolOptions):
 
     io_size: Size = Field("4k", alias="io-size", title="block size", description="bytes of one I/O")
     io_threads: Annotated[int, Field(ge=1, le=65536), NUMBER] = Field(
-        16, alias="io-threads", title="depth", description="I/Os in flight on each node; they are not threads"
+        16, alias="io-threads", title="depth", description="I/Os in flight on each node (not threads)"
     )
-    runtime: Runtime = Field(60, title="runtime", description="how long it measures")
-    io_type: Literal["write", "read", "rw"] = Field(
-        alias="io-type", description="what it does; rw mixes reads and writes"
-    )
+    runtime: Runtime = Field(60, title="runtime", description="how long to measure")
+    io_type: Literal["write", "read", "rw"] = Field(alias="io-type", description="read, write or rw, which mixes both")
     io_pattern: Literal["seq", "rand"] = Field(
-        "seq", alias="io-pattern", description="rand, or seq: each of the I/Os in flight in a region of its own"
+        "seq", alias="io-pattern", description="rand, or seq with a separate region for each I/O in flight"
     )
     size: Size | None = Field(None, description="bytes of the image of each node")
     rw_mix_read: Annotated[int | None, Field(ge=0, le=100), NUMBER] = Field(None, alias="rw-mix-read")

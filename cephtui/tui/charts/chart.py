@@ -21,6 +21,7 @@ from cephtui.tui.charts.axes import HUGE, TINY, TimeSpan, gutter_of, mark_column
 from cephtui.tui.charts.canvas import Canvas, ChartStyles, ColumnSpan
 from cephtui.tui.charts.ink import Ink, ink_of
 from cephtui.tui.charts.steps import LineStep, Points, Raster, Trace, gaps, interval_start, steps
+from cephtui.tui.terminal.filters import PICTURE
 
 _MIN_COLUMNS, _MIN_ROWS = 8, 4  # a chart smaller than this shows its lines without axes
 _NO_DATA = "no data"
@@ -298,7 +299,7 @@ class Chart(Widget):
             self,
             axis=Style(color=self.get_component_rich_style("chart--axis").color),
             mark=Style(color=self.get_component_rich_style("chart--mark").color, bold=True),
-            shade=self.get_component_rich_style("chart--shade"),
+            shade=self.get_component_rich_style("chart--shade") + PICTURE,
             span=self.get_component_rich_style("chart--span"),
             stall=self.get_component_rich_style("chart--stall"),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
@@ -75,8 +75,8 @@ class Dots:
 
 
 def draw_dots(dots: Dots, width: int, height: int, ink: Ink) -> Text:
-    """Exactly ``height`` rows of ``width`` columns: a row for each run where there is room, one for each side at least;
-    below them the scale, empty before the first run. Nothing where there is too little room.
+    """Exactly ``height`` rows of ``width`` columns: a row for each run where there is room, more where there is more,
+    one for each side at least; below them the scale, empty before the first run. Nothing in too little room.
     """
     if width < _MIN_COLUMNS or height < _LEAST_ROWS:
         return Text("\n".join([" " * max(0, width)] * max(0, height)), no_wrap=True, end="")
@@ -88,17 +88,19 @@ def draw_dots(dots: Dots, width: int, height: int, ink: Ink) -> Text:
     signs = _ASCII_SIGNS if ink.ascii_only else _SIGNS
     notes = [_notes(dots, side, of_side, signs) for side, of_side in zip(dots.sides, rows, strict=True)]
     columns = width - gutter - max(cell_len(note) for of_side in notes for note in of_side)
-    scale, drawn = _scale(dots, columns), list[Text]()
+    scale, drawn = _scale(dots, columns), list[list[Text]]()
     for side, side_names, side_notes in zip(dots.sides, names, notes, strict=True):
-        if drawn and sum(rows) < room:
-            drawn.append(Text())
         edge = dots.required if side is dots.sides[-1] and len(side_names) > 1 else None
-        cells = _rows(side, len(side_names), edge, scale, columns, signs)
-        for name, row, note in zip(side_names, cells, side_notes, strict=True):
-            drawn.append(Text.assemble((f"{name:<{gutter}}", side.color), row, (note, side.color)))
+        uprights = _uprights(side, edge, scale, columns, signs)
+        cells = _rows(side, len(side_names), uprights, scale, columns, signs)
+        named = zip(side_names, cells, side_notes, strict=True)
+        lines = [Text.assemble((f"{name:<{gutter}}", side.color), row, (note, side.color)) for name, row, note in named]
+        drawn.append(_spaced(lines, Text.assemble(" " * gutter, *_cells(uprights, columns)), _apart(rows, room)))
     rule, labels = labels_below(scale, columns, gutter, ink.glyphs)
     axis = [Text(rule, ink.axis)] * has_rule + [Text(labels, ink.axis)]
-    whole = [*drawn, *axis, *(Text() for _ in range(room - len(drawn)))]
+    first, *others = drawn
+    free = [Text() for _ in range(room - sum(map(len, drawn)))]
+    whole = [*first, *free, *(row for side_rows in others for row in side_rows), *axis]
     for row in whole:
         row.pad_right(width - row.cell_len)
     text = Text("\n", no_wrap=True, end="").join(whole)
@@ -110,6 +112,16 @@ def _shared(runs: Sequence[int], rows: int) -> list[int]:
     if sum(runs) <= rows:
         return list(runs)
     return [max(1, min(number, rows * number // sum(runs))) for number in runs]
+
+
+def _apart(rows: Sequence[int], room: int) -> int:
+    """How many rows there are between two runs of a side, which leave as many between the sides."""
+    return max(0, room - sum(rows)) // max(1, sum(rows) - 1)
+
+
+def _spaced(lines: Sequence[Text], between: Text, apart: int) -> list[Text]:
+    spaced = [row for line in lines for row in (line, *(between.copy() for _ in range(apart)))]
+    return spaced[: len(spaced) - apart]
 
 
 def _row_names(side: Side, rows: int) -> list[str]:
@@ -137,25 +149,38 @@ def _scale(dots: Dots, columns: int) -> Scale:
     return Scale(low, high, round_ticks(low, high, dots.metric, max(2, columns // _LABEL_COLUMNS)))
 
 
-def _rows(side: Side, rows: int, required: float | None, scale: Scale, columns: int, signs: _Signs) -> Iterator[Text]:
-    """The rows of a side: its runs from the top, in front of its mean and of what is required."""
+_Cell = tuple[str, StyleType]
 
-    def column(value: float) -> int:
-        return min(columns - 1, int(scale.fraction(value) * columns))
 
+def _uprights(side: Side, required: float | None, scale: Scale, columns: int, signs: _Signs) -> dict[int, _Cell]:
+    """The cells of a side's mean, and of what is required, by their columns."""
+    uprights: dict[int, _Cell] = {}
+    if required is not None:
+        uprights[_column(required, scale, columns)] = (signs.required, "bold")
+    if side.mean is not None:
+        uprights[_column(side.mean, scale, columns)] = (signs.mean, side.color)
+    return uprights
+
+
+def _column(value: float, scale: Scale, columns: int) -> int:
+    return min(columns - 1, int(scale.fraction(value) * columns))
+
+
+def _cells(signs: Mapping[int, _Cell], columns: int, guide: _Cell = (" ", ""), until: int = 0) -> list[_Cell]:
+    """These, and the guide up to a column."""
+    return [signs.get(place, guide if place < until else (" ", "")) for place in range(columns)]
+
+
+def _rows(
+    side: Side, rows: int, uprights: Mapping[int, _Cell], scale: Scale, columns: int, signs: _Signs
+) -> Iterator[Text]:
+    """The rows of a side: its runs from the top, in front of the uprights."""
+    bold = Style.parse(side.color) + Style(bold=True)
     for number in range(rows):
         values = [value for run, value in enumerate(side.values) if run * rows // side.runs == number]
-        at = Counter(map(column, values))
-        guide = max(at, default=0)
-        cells: list[tuple[str, StyleType]] = [(signs.guide, "dim")] * guide
-        cells += [(" ", "")] * (columns - guide)
-        if required is not None:
-            cells[column(required)] = (signs.required, "bold")
-        if side.mean is not None:
-            cells[column(side.mean)] = (signs.mean, side.color)
-        for place, runs in at.items():
-            cells[place] = (signs.run if runs == 1 else str(min(runs, 9)), Style.parse(side.color) + Style(bold=True))
-        text = Text.assemble(*cells)
+        at = Counter(_column(value, scale, columns) for value in values)
+        runs = {place: (signs.run if count == 1 else str(min(count, 9)), bold) for place, count in at.items()}
+        text = Text.assemble(*_cells({**uprights, **runs}, columns, (signs.guide, "dim"), max(at, default=0)))
         if number == len(side.values) * rows // side.runs and not values and (hint := side.hint):
             text = Text.assemble((f" {hint}", "dim"), text[len(hint) + 1 :])
         yield text

@@ -54,7 +54,7 @@ class Dialogs(Ask):
 
         ready = self.dispatcher.queue.entries[: self.dispatcher.queue.ready] if self.dispatcher else ()
         more = sum(place in entry.places for entry in ready)
-        problem = refusal.problem + (f" (one answer for this run and {more} more that wait)" if more else "")
+        problem = refusal.problem + (f" (one answer for this run and {more} more in the queue)" if more else "")
         if refusal.confirm_kind == "destroy":
             return dialogs.TypeName(problem, name)
         return dialogs.Confirm(f"{problem}. Run anyway?", "run", "don't")

@@ -46,6 +46,7 @@ from cephtui.studies.check import Check, with_required, wrong_percent
 from cephtui.studies.dispatcher import Dispatcher
 from cephtui.studies.queue import Entry
 from cephtui.studies.standing import Standing, standing
+from cephtui.tui.charts.chart import Chart
 from cephtui.tui.charts.colors import SIDE_COLORS
 from cephtui.tui.charts.dots import Dots, RunDots, Side
 from cephtui.tui.dialogs import Confirm, EnterText
@@ -54,6 +55,8 @@ from cephtui.tui.screens.compare_presenter import percent_text
 from cephtui.tui.screens.presenter import BigFigure, PresentedFigure, PresenterScreen
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import Big
+from cephtui.tui.widgets.scrolled import Scrolled
+from cephtui.tui.widgets.shown import chart_title, picture, shown_of_live
 from cephtui.tui.widgets.verdict_in_large import VerdictInLarge
 
 if TYPE_CHECKING:
@@ -64,6 +67,18 @@ _SHOWN = 3
 """Of what was noted, and of what differs."""
 _USUAL_SPREAD = 0.05
 """Between runs, as long as it is not known."""
+
+
+_KEYS = [
+    key("enter", "begin", "begins", "begin the check", shown=True),
+    key("enter", "go_on", "continues", "continue the check that was interrupted", shown=True),
+    key("enter", "change", "change made", "confirm that the change is made", shown=True),
+    key("enter", "close", "closes", "close the finished check", shown=True),
+    key("s", "stop", "stop", "stop the run; enter continues the check", shown=True),
+    key("r", "require", "required", "smallest acceptable change; before the first run", shown=True),
+    key("n", "anew", "new", "start a new check with the same settings", shown=True),
+]
+"""Each is offered only where it does something: see ``_offered``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +102,8 @@ class CheckScreen(PresenterScreen):
     """Measures before, asks for the change, measures after, and says what that shows."""
 
     BINDINGS = [
-        key("enter", "go", "continues", "begin, continue, or say that the change is made", shown=True),
-        key("s", "stop", "stop", "stop the run; enter continues the check", shown=True),
-        key("r", "require", "required", "smallest acceptable change; before the first run", shown=True),
-        key("n", "anew", "new", "begin anew instead of the check that was left"),
-        key("escape,q", "app.pop_screen", "back", "back to the console; the check can be continued there", shown=True),
+        *_KEYS,
+        key("escape,q", "app.pop_screen", "back", "back to the console, where the check can be continued", shown=True),
     ]
     DEFAULT_CSS = """
     CheckScreen #what { height: auto; max-height: 2; padding: 0 1; text-style: bold; }
@@ -104,11 +116,20 @@ class CheckScreen(PresenterScreen):
     CheckScreen.-tall .value { height: 5; }
     CheckScreen.-huge .value { height: 8; }
     CheckScreen #evidence { height: 1fr; min-height: 3; }
+    CheckScreen.-narrow #evidence { layout: vertical; }
     CheckScreen.-tall #evidence, CheckScreen.-huge #evidence { padding-top: 1; }
-    CheckScreen #details { width: 1fr; height: 100%; padding: 0 2; display: none; }
-    CheckScreen.-over.-short #phase { display: none; }
+    CheckScreen Chart, CheckScreen #details { width: 1fr; height: 1fr; display: none; }
+    CheckScreen Chart { border: round $primary-darken-1; border-title-color: $foreground; }
+    CheckScreen #details { padding: 0 0 0 2; }
+    CheckScreen #details Static { padding-right: 1; }
+    CheckScreen.-over.-short #phase, CheckScreen.-over.-tall #phase { display: none; }
+    CheckScreen.-over.-short #what { max-height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+    CheckScreen.-begun.-short #sentence { display: none; }
+    CheckScreen.-over.-short #sentence { display: block; }
+    CheckScreen.-live.-tall Chart, CheckScreen.-live.-huge Chart { display: block; }
     CheckScreen.-over.-tall #details, CheckScreen.-over.-huge #details { display: block; }
     CheckScreen #next { dock: bottom; height: auto; max-height: 4; padding: 0 1 1 1; background: $surface; }
+    CheckScreen.-short #next { max-height: 5; }
     """
 
     def __init__(self, study: Check, context: CheckContext) -> None:
@@ -122,8 +143,8 @@ class CheckScreen(PresenterScreen):
         self._runs: list[Run] = []
         self._drawn: object = None
         """What was drawn in detail last."""
-        self._keys: tuple[bool, bool] | None = None
-        """Whether there is something to begin or continue, and something to stop, as the keys were drawn last."""
+        self._keys: frozenset[str] | None = None
+        """What was offered when the keys were drawn last."""
 
     def names_to_hide(self) -> Names:
         """Of what is measured, and of its runs."""
@@ -147,7 +168,8 @@ class CheckScreen(PresenterScreen):
         yield Static(id="sentence")
         with Horizontal(id="evidence"):
             yield RunDots()
-            yield Static(id="details")
+            yield Chart()
+            yield Scrolled(id="details")
         yield Static(id="next")
         yield KeyBar()
 
@@ -172,6 +194,12 @@ class CheckScreen(PresenterScreen):
         return self._check_context.dispatcher.batches == self._study.batches
 
     @property
+    def _command(self) -> str:
+        """The command of the user that makes or undoes the change now; empty where none does."""
+        current = self._check_context.dispatcher.current if self._is_measured else None
+        return current.command_text if current else ""
+
+    @property
     def _waiting(self) -> Entry | None:
         """Its place in the queue; None where it is measured, or was not begun."""
         return self._check_context.dispatcher.waiting(self._study.batches)
@@ -183,16 +211,38 @@ class CheckScreen(PresenterScreen):
         return self._is_measured or self._waiting in queue.entries[: queue.ready]
 
     @property
-    def _can_be_stopped(self) -> bool:
-        """Whether it is measured, or waits in the queue."""
-        return self._is_measured or self._waiting is not None
+    def _is_begun(self) -> bool:
+        stands = self._standing
+        return self._is_measured or self._waiting is not None or bool(stands and stands.before)
+
+    @property
+    def _enter(self) -> str:
+        """The action of enter where it stands now; empty where it has none."""
+        stands = self._standing
+        if stands and stands.side is None:
+            return "close"
+        if stands is None or self._is_ready:
+            return ""
+        if self._is_to_be_changed(stands):
+            return "change"
+        return "go_on" if stands.before else "begin"
+
+    @property
+    def _offered(self) -> frozenset[str]:
+        """The actions of ``_KEYS`` that do something where it stands now."""
+        does_something = {
+            self._enter: True,
+            "stop": self._is_ready,
+            "require": self._standing is not None and not self._is_begun,
+            "anew": self._is_begun and not self._is_measured,
+        }
+        return frozenset(action for action, offered in does_something.items() if offered)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return action in self._offered or all(binding.action != action for binding in _KEYS)
 
     def _follow(self) -> None:
-        """Draw where it stands by the runs so far, and the keys where others do something now."""
-        keys = not self._is_ready, self._can_be_stopped
-        if keys != self._keys:
-            self._keys = keys
-            self.refresh_bindings()
+        """Draw where it stands by the runs so far; the keys too, where others do something now."""
         runs, marks, directory = self._check_context.session()
         ended = [run for run in runs if run.outcome is not None]
         read = (self._study, len(ended), len(marks))
@@ -204,29 +254,21 @@ class CheckScreen(PresenterScreen):
             self._read, self._runs = read, ended
         if self._standing:
             self._draw(self._standing)
+        if (offered := self._offered) != self._keys:
+            self._keys = offered
+            self.refresh_bindings()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Enter is offered where it does something, and so is the stop."""
-        if action == "go":
-            return not self._is_ready
-        return action != "stop" or self._can_be_stopped
-
-    def action_go(self) -> None:
-        """Begin, continue, or ask what was changed; where it is over, back to the console."""
-        stands = self._standing
-        if stands is None or self._is_ready:
-            return
-        if stands.side is None:
-            self.dismiss()
-        elif self._is_to_be_changed(stands):
-            self._ask_for_the_change()
-        else:
-            self._go()
+    def action_close(self) -> None:
+        self.dismiss()
 
     def _is_to_be_changed(self, stands: Standing) -> bool:
         return stands.side == "after" and not stands.is_changed and not self._study.goal.is_commanded
 
-    def _go(self) -> None:
+    def action_begin(self) -> None:
+        self.action_go_on()
+
+    def action_go_on(self) -> None:
+        """Have it measured: what waits, or what is left of it."""
         dispatcher, waiting = self._check_context.dispatcher, self._waiting
         if waiting:
             dispatcher.release(waiting)
@@ -236,10 +278,7 @@ class CheckScreen(PresenterScreen):
 
     @work
     async def action_require(self) -> None:
-        """Ask for the threshold, as long as nothing is measured."""
-        if self._standing is None or self._standing.before or self._is_measured or self._waiting:
-            self.notify("what is required is decided before the first run")
-            return
+        """Ask for the threshold."""
         title = "Smallest acceptable change in percent: -10 allows 10 % worse, 20 demands 20 % better"
         text = await self.app.push_screen_wait(
             EnterText(title, f"{self._study.goal.require_percent:g}", check=wrong_percent)
@@ -250,10 +289,9 @@ class CheckScreen(PresenterScreen):
 
     def action_anew(self) -> None:
         """The runs so far stay in the session."""
-        if not self._is_measured:
-            self._leave_queue()
-            self._study = with_required(self._check_context.anew(), self._study.goal.require_percent)
-            self._follow()
+        self._leave_queue()
+        self._study = with_required(self._check_context.anew(), self._study.goal.require_percent)
+        self._follow()
 
     def action_stop(self) -> None:
         """Also where it waits behind other runs."""
@@ -269,9 +307,10 @@ class CheckScreen(PresenterScreen):
             self._check_context.dispatcher.reorder(queue.without(queue.entries.index(waiting)))
 
     @work
-    async def _ask_for_the_change(self) -> None:
+    async def action_change(self) -> None:
+        """Ask what was changed."""
         if await self._check_context.note_change(self._is_to_be_measured):
-            self._go()
+            self.action_go_on()
 
     async def _is_to_be_measured(self) -> bool:
         """Where all that is known is as it was before the change, only if the user says so."""
@@ -295,9 +334,11 @@ class CheckScreen(PresenterScreen):
         change = percent_text(right / left - 1 if left and right else None)
         self.query_one("#change", BigFigure).show(PresentedFigure("change", change), None)
         self.query_one(VerdictInLarge).show(stands.judged.decisive if stands.judged else None)
-        sentence = judged_text(stands.judged) if stands.judged else _how(self._study.goal)
-        self.query_one("#sentence", Static).update(Text(sentence))
+        sentence = Text(judged_text(stands.judged)) if stands.judged else _how(self._study.goal, self._step(stands))
+        self.query_one("#sentence", Static).update(sentence)
         self.query_one(RunDots).show(self._dots(stands))
+        self.set_class(self._is_begun, "-begun")
+        self._draw_live()
         self._draw_details(stands)
         self.query_one("#next", Static).update(Text(self._next(stands)))
 
@@ -316,16 +357,30 @@ class CheckScreen(PresenterScreen):
         mean, better = stands.means[0], stands.metric.better
         return Dots(sides, stands.metric, mean and mean * required_ratio(goal.require_percent, better))
 
+    def _draw_live(self) -> None:
+        """The run that is measured; between two runs the one before."""
+        live = self._check_context.live()
+        if not self._is_measured or (live and live.phase == "prepare"):
+            self.remove_class("-live")
+        elif live and live.latest:
+            self.add_class("-live")
+            shown, headline, chart = shown_of_live(live), HEADLINE_BY_NAME[live.step.headline], self.query_one(Chart)
+            chart.border_title = chart_title(shown, headline, by_node=False).markup
+            chart.show(picture(shown, headline))
+
     def _draw_details(self, stands: Standing) -> None:
         """At the end, what stands behind the verdict, and what was measured."""
-        self.set_class(stands.side is None and stands.judged is not None, "-over")
+        is_over, was_over = stands.side is None and stands.judged is not None, self.has_class("-over")
+        self.set_class(is_over, "-over")
+        if is_over and not was_over:
+            self.call_after_refresh(self.query_one("#details").focus)
         drawn = stands.judged, self.has_class("-huge")
         if stands.judged and drawn != self._drawn:
             self._drawn = drawn
             runs = [*self._study.elsewhere, *self._study.own(self._runs)]
             measured = Facts(tuple(facts(runs).items()), "" if self.has_class("-huge") else head_line(runs))
             blocks = [*evidence_blocks(stands.judged, ("before", "after")), TextBlock(""), measured]
-            self.query_one("#details", Static).update(draw(blocks, ascii_only=profile_of(self).ascii_only))
+            self.query_one("#details", Scrolled).update(draw(blocks, ascii_only=profile_of(self).ascii_only))
 
     def _phase(self, stands: Standing) -> tuple[str, ...]:
         """The step, the longest text first."""
@@ -337,29 +392,37 @@ class CheckScreen(PresenterScreen):
         word = f"{stands.side} {min(done + self._is_measured, stands.side_runs)} of {stands.side_runs}"
         return (word if self._is_ready else f"{word}, paused" if done else stands.side, stands.side)
 
+    def _step(self, stands: Standing) -> int | None:
+        """Which of the steps it is at; None before the first, and of those that take turns."""
+        if self._study.goal.takes_turns or not self._is_begun:
+            return None
+        return 1 if self._command or self._is_to_be_changed(stands) else 0 if stands.side == "before" else 2
+
     def _next(self, stands: Standing) -> str:
         """What comes next and how long it takes; what change could be seen."""
         run_seconds = self._plan.duration_seconds / looks_of(self._study.goal).at[-1]
         live = self._check_context.live()
-        current = self._check_context.dispatcher.current if self._is_measured else None
-        if current and current.command_text:
-            return current.command_text
-        if live and current:
+        if self._command:
+            return self._command
+        if live and self._is_measured:
             seconds = live.seconds_left()
             rest = max(0, stands.side_runs - stands.counted[0 if stands.side == "before" else 1] - 1)
             now = "" if seconds is None else f", {units.duration(seconds + rest * run_seconds)} left of this step"
             return f"{live.run.preset} {PHASES[live.phase]}{now}"
-        if stands.side is None:
-            directory = self._check_context.session()[2]
-            kept = f"; cephtui report {directory.name} -o FILE writes a report" if directory else ""
-            return f"{_over(stands, is_brief=self.has_class('-short'))}\nenter closes{kept}"
-        if self._is_ready:
-            return "" if current else "waits in the queue behind what runs"
-        if self._is_to_be_changed(stands):
+        if not (enter := self._enter):
+            return "" if self._is_measured else "waits in the queue for the current run to end"
+        if enter == "close":
+            return self._over_text(stands)
+        if enter == "change":
             return f"{_visible_change(self._study, stands)}\nmake the change, then press enter"
-        if stands.before:
+        if enter == "go_on":
             return stands.failed or "paused: enter continues, also another time"
         return f"{self._study.extent([self._plan]).text}. {_visible_change(self._study, stands)}\nenter begins"
+
+    def _over_text(self, stands: Standing) -> str:
+        directory = self._check_context.session()[2]
+        kept = f"; cephtui report {directory.name} -o FILE writes a report" if directory else ""
+        return f"{_over(stands, is_brief=self.has_class('-short'))}\nenter closes{kept}"
 
 
 def judged_text(judged: Judgement) -> str:
@@ -368,18 +431,22 @@ def judged_text(judged: Judgement) -> str:
     return "\n".join([*map(verdict_text, judged.deciding), *([figures_text(decisive)] if decisive else [])])
 
 
-def _how(goal: CheckGoal) -> str:
-    """The steps, as long as there is no verdict to show."""
+def _how(goal: CheckGoal, now: int | None) -> Text:
+    """The steps, as long as there is no verdict to show; the one of now, from 0, stands out."""
     *some, last = map(str, looks_of(goal).at)
     looks = f"looked at after {', '.join(some)} and {last}" if some else "with a single look"
     verdict = f"the verdict as soon as it is clear; required: {required_percent(goal.require_percent)}"
     if goal.takes_turns:
         steps = [f"up to {last} runs before and {last} after, in the order A B B A, {looks}",
-                 "commands make the change and take it back", verdict]  # fmt: skip
+                 "commands make the change and undo it", verdict]  # fmt: skip
     else:
-        who = "a command makes the change" if goal.is_commanded else "you make the change, and say what it is"
+        who = "a command makes the change" if goal.is_commanded else "you make the change, and describe it"
         steps = [f"{goal.before_runs} runs before", who, f"up to {last} runs after, {looks}", verdict]
-    return "\n".join(f"{number}  {step}" for number, step in enumerate(steps, 1))
+
+    def style(number: int) -> str:
+        return "" if now is None else "bold" if number == now else "dim"
+
+    return Text("\n").join(Text(f"{number + 1}  {step}", style(number)) for number, step in enumerate(steps))
 
 
 def _visible_change(study: Check, stands: Standing) -> str:
@@ -392,7 +459,7 @@ def _visible_change(study: Check, stands: Standing) -> str:
         before = number if goal.takes_turns else goal.before_runs or len(study.elsewhere)
         return seen_text([seen_at_look(goal, variation, before, number)], {stands.metric.better})
 
-    observed = f"a spread of {100 * variation:.1f} % between runs" if spread is not None else "a usual spread of 5 %"
+    observed = f"a spread of {100 * variation:.1f} % between runs" if spread is not None else "a typical spread of 5 %"
     first = f"With {observed} {visible_change(runs[0])} is likely to show after {runs[0]} runs"
     return f"{first}, {visible_change(runs[-1])} after {runs[-1]}" if len(runs) > 1 else first
 
@@ -405,6 +472,8 @@ def _over(stands: Standing, *, is_brief: bool) -> str:
     parts = [answer_text(stands.judged, code=False)]
     if not is_brief:
         return parts[0]
-    for word, texts in (("noted", conclusion.noted), ("differs", conclusion.changed)):
+    for word, texts in (("mark", conclusion.noted), ("differs", conclusion.changed)):
         parts += [f"{word}: {'; '.join(texts[:_SHOWN])}"] * bool(texts)
-    return "\n".join(["   ".join(parts), *(note for note in conclusion.notes if note == UNSEEN)])
+    answer, *others = parts
+    unseen = [note for note in conclusion.notes if note == UNSEEN]
+    return "\n".join([answer, *unseen, *(["   ".join(others)] if others else [])])

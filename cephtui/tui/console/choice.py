@@ -8,7 +8,6 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from cephtui.frozen import dataclass
-from cephtui.models import Node, Plan
 from cephtui.nodes.state import NodeState, diagnosis
 from cephtui.planning import Prefilled, Request, expand_targets, make_plan, new_batch
 from cephtui.presets import Catalogue, Preset, PresetError, choose, usable_presets
@@ -21,6 +20,7 @@ from cephtui.tui.console.start import Start
 if TYPE_CHECKING:
     from cephtui.ceph.qos import Limits
     from cephtui.ceph.surroundings import Surroundings
+    from cephtui.models import Node, Plan
     from cephtui.reports.masking.mask import Names
     from cephtui.studies.base import Study
     from cephtui.suites import Suite, Suites
@@ -248,14 +248,14 @@ class Choice:
 
         named = [name.strip() for name in names.split(",") if name.strip()]
         if not named:
-            raise PresetError("name a preset, or several with commas between them, or a suite")
+            raise PresetError("name a preset, several separated by commas, or a suite")
         suite = choose_suite(suites, catalogue, named[0]) if len(named) == 1 else None
         presets = [] if suite else choose(catalogue, named)
         if PROMISED in values:
             (preset,) = choose(catalogue, [PRESET])
             study = self._volume(preset, values)
         elif "jobs" in values:
-            raise OptionError("jobs", "here of a volume: type its promised IOPS; of presets e edits them")
+            raise OptionError("jobs", "jobs are for a volume: type its promised IOPS; e edits the jobs of a preset")
         elif suite:
             study = self._suite(suite, kind, values)
         else:
@@ -289,11 +289,13 @@ class Choice:
         """What is set for the clients of the target; raises OptionError where that is not known, or nothing is set."""
         from cephtui.studies import SET_LIMITS
 
-        limits = self._limits.get(self.target.spec, f"those of {self.target.spec} are being read")
+        limits = self._limits.get(self.target.spec, f"reading the limits of {self.target.spec} ...")
         if isinstance(limits, str):
             raise OptionError(SET_LIMITS, limits)
         if not limits.is_set:
-            raise OptionError(SET_LIMITS, f"none is set for the clients of {self.target.spec}: type what is promised")
+            raise OptionError(
+                SET_LIMITS, f"no limit is set for the clients of {self.target.spec}: type the promised IOPS"
+            )
         return limits
 
     def entries(self, presets: Sequence[Preset]) -> list[Entry]:

@@ -16,7 +16,6 @@ from textual.screen import ModalScreen, Screen
 
 from cephtui import paths
 from cephtui.config import ConfigError
-from cephtui.models import Node, Plan
 from cephtui.nodes.transport import TransportError
 from cephtui.planning import Request
 from cephtui.presets import Catalogue, presets_by_tool
@@ -39,14 +38,15 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from cephtui.ceph.qos import Limits
+    from cephtui.models import Node, Plan
     from cephtui.studies.saved import StudyState
     from cephtui.suites import Suites
 
 
 def queued_text(entry: Entry, left_out: Sequence[str], summary: str) -> str:
     """``queued: quick, 12 runs (12 runs waiting, about 5 min); M shows its table; left out: rados-write``."""
-    why = f"; left out, as the target is not for it: {', '.join(left_out)}" if left_out else ""
-    return f"queued: {entry.name}, {entry.extent.most_runs} runs ({summary}); M shows its table{why}"
+    why = f"; left out, not for this target: {', '.join(left_out)}" if left_out else ""
+    return f"queued: {entry.name}, {entry.extent.most_runs} runs ({summary}); M shows the table{why}"
 
 
 def _suites(catalogue: Catalogue) -> Suites:
@@ -135,7 +135,7 @@ class Chooser:
         try:
             limits = await asyncio.wrap_future(self._runner.nodes.limits(choice.ceph_node, target))
         except FAULTS as error:
-            limits = f"those of {target.spec} are not known: {error}"
+            limits = f"the limits of {target.spec} are not known: {error}"
         choice.take_limits(target, limits)
         changed()
 
@@ -284,7 +284,7 @@ class Chooser:
 
         if await self._show(Confirm(f"{question}\n\nIs the change in place now?", "in place", "no")):
             return True
-        again = "Is it sure that the change is not in place, so that it can be made again?"
+        again = "Are you sure that the change is not in place? It will be made again."
         return False if await self._show(Confirm(again, "make it again", "leave the check")) else None
 
     def ask(self, dispatcher: Dispatcher) -> Dialogs:

@@ -76,7 +76,7 @@ class ConsoleDisplay:
 
     def want_change(self, study: Study[Any]) -> None:
         """On the screen of checks it is said that it is made."""
-        self._tell(["now make the change, then press C: it asks what you have changed, and measures after it"])
+        self._tell(["make the change now, then press C: describe the change, and the runs after it begin"])
 
     def say(self, text: str) -> None:
         """In the line of the study too, where it stays."""

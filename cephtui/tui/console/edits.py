@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 
 from cephtui.frozen import dataclass
-from cephtui.models.plan import AS_USUAL, Manner
+from cephtui.models.manner import AS_USUAL, Manner
 from cephtui.planning import Order
 from cephtui.presets import Choice, Preset, choice_text, parse_choice
 

@@ -17,7 +17,7 @@ from textual.widgets import Input, Label, Static
 from cephtui import units
 from cephtui.models import Plan, RadosPlace
 from cephtui.models.base import REPEATS_MOST, Quiet
-from cephtui.models.plan import Manner
+from cephtui.models.manner import Manner
 from cephtui.planning import Order
 from cephtui.presets import Preset, choice_text
 from cephtui.tools.base import YES_OR_NO, OptionError, OptionField
@@ -28,11 +28,11 @@ from cephtui.tui.keys import key
 
 REPEATS = OptionField("repeats", f"1 to {REPEATS_MOST}", "1", "number of repeats", "repeats")
 ORDERS: Mapping[str, Order | None] = {"": None, "abab": "abab", "abba": "abba"}
-_ORDER_ABOUT = "of several values, A and B: with A B B A every second repeat in reverse, against drift"
+_ORDER_ABOUT = "for several values A and B: A B B A reverses every second repeat, against drift"
 ORDER = OptionField("order", "A B A B or A B B A", "A B A B", _ORDER_ABOUT, "order")
-_CACHES_ABOUT = "before each run, of the nodes and of all OSDs: slows all their clients"
+_CACHES_ABOUT = "of the nodes and of all OSDs, before each run: slows all their clients"
 DROP_CACHES = OptionField("drop-caches", YES_OR_NO, "no", _CACHES_ABOUT, "drop caches")
-_QUIET_ABOUT = "noscrub and nodeep-scrub for the study; all: balancer and PG autoscaler off too; put back at its end"
+_QUIET_ABOUT = "set noscrub and nodeep-scrub until the end; all: also balancer and PG autoscaler off"
 QUIET = OptionField("quiet-cluster", "yes, all or no", "no", _QUIET_ABOUT, "quiet cluster")
 _DROPS: Mapping[str, bool] = {"": False, "no": False, "yes": True}
 _QUIETS: Mapping[str, Quiet] = {"": "", "no": "", "yes": "scrubs", "all": "all"}
@@ -166,7 +166,7 @@ def cost_text(plan: Plan) -> str:
     parts = [f"{number} run{'s' if number > 1 else ''}", f"{plan.bound} {seconds}"]
     nodes = [node for step in plan.steps for node in step.nodes if node.fill]
     if any(isinstance(node.place, RadosPlace) for node in nodes):
-        parts.append("writes what it will read first")  # how much is found out while it is written
+        parts.append("first writes what it will read")  # how much is found out while it is written
     elif nodes:
         parts.append(f"writes {units.size(sum(part.bytes for node in nodes for part in node.fill))} first")
     return ", ".join(parts)
@@ -176,13 +176,13 @@ class FormScreen(Dialog[Edits | None]):
     """Every option of a preset; enter keeps what was typed, escape discards it."""
 
     BINDINGS = [
-        key("enter", "found", "goes to it", "go to the option that was found", shown=True, priority=True),
+        key("enter", "found", "goes to it", "go to the option found", shown=True, priority=True),
         key("enter", "keep", "keeps", "keep what was typed", shown=True, priority=True),
         key("escape", "unfilter", "all options", "show all options again", shown=True),
-        key("escape", "dismiss", "cancels", "leave it as it was", shown=True),
-        key("f2", "how_often", "how often", "keep it, and choose how often it is measured", priority=True),
+        key("escape", "dismiss", "cancels", "discard the changes", shown=True),
+        key("f2", "how_often", "how often", "keep it, and choose how often to run", priority=True),
         key("ctrl+r", "reset", "resets", "all fields as in the preset", shown=True),
-        key("slash", "filter", "filter", "find one of the other options", shown=True, priority=True),
+        key("slash", "filter", "filter", "find an option", shown=True, priority=True),
         # before the box around the fields scrolls with them
         key("up", "go('up')", "above", "the field above", priority=True),
         key("down", "go('down')", "below", "the field below", priority=True),
@@ -287,18 +287,23 @@ class FormScreen(Dialog[Edits | None]):
     def _changed(self) -> None:
         self._check()
 
+    @property
+    def _words(self) -> list[str]:
+        """What is typed in the filter."""
+        return self._filter.value.lower().split()
+
     @on(Input.Changed, "#filter")
     def _narrow(self) -> None:
-        words = self._filter.value.lower().split()
+        words = self._words
         for field in self._others:
             field.display = field.label.display = field.fits(words)
-        shown = sum(field.display for field in self._others)
-        self.query_one("#more-count", Label).update(f"{shown} of {len(self._others)}" if words else "more")
+        found = sum(field.fits(words) for field in self._fields)
+        self.query_one("#more-count", Label).update(f"{found} of {len(self._fields)}" if words else "more")
         self.refresh_bindings()
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         field = event.widget
-        hint = field.hint if isinstance(field, Field) else "options whose names or descriptions have these words"
+        hint = field.hint if isinstance(field, Field) else "type words from the name or the description of an option"
         self.query_one("#hint", Static).update(Text(hint))
 
     # ------------------------------------------------------------------ keys
@@ -322,8 +327,12 @@ class FormScreen(Dialog[Edits | None]):
         self.set_focus(self._filter)
 
     def action_found(self) -> None:
-        """Go to the field that has the focus among those that were found, else to the first, with all others around."""
-        found = [field for field in self._others if field.display]
+        """Go to the field that has the focus among those that were found, else to the first, with all others around.
+
+        Those above the filter are always shown: they come after the others.
+        """
+        above = [field for field in self._fields if field not in self._others and field.fits(self._words)]
+        found = [*(field for field in self._others if field.display), *above]
         if found:
             self._leave_filter(self.focused if self.focused in found else found[0])
 

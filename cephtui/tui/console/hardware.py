@@ -29,7 +29,7 @@ async def drawn_hardware(
     rows = await asyncio.gather(*(_row(state, requests, tool, presets) for state in connected))
     chosen = [row for row in with_findings(rows) if row.node in names]
     missing = [name for name in names if name not in {row.node for row in chosen}]
-    texts = [Text(f"{name} is not connected: mark it and press enter first") for name in missing]
+    texts = [Text(f"{name} is not connected: mark it with space and press enter first") for name in missing]
     return Group(draw([*nodes_blocks(chosen)]) if chosen else Text(), *texts)
 
 

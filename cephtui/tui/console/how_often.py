@@ -14,7 +14,7 @@ from textual.widgets import Input, Label, OptionList, Static
 from textual.widgets.option_list import Option
 
 from cephtui.models import Plan
-from cephtui.models.plan import alike_steps
+from cephtui.planning import alike_steps
 from cephtui.presets import PresetError
 from cephtui.reports.studies import view_of
 from cephtui.running.command import time_limit
@@ -47,7 +47,7 @@ class HowOftenScreen(Dialog[Entry | None]):
     """Gives what is to be measured, ready to be queued; escape gives None."""
 
     BINDINGS = [
-        key("enter", "start", "starts", "measure it, or queue it during a run", shown=True, priority=True),
+        key("enter", "start", "starts", "start, or queue during a run", shown=True, priority=True),
         key("escape", "dismiss", "back", "leave it", shown=True),
         key("tab", "app.focus_next", "next field", "the next field", shown=True),
         key("pagedown", "scroll(1)", "scroll", "scroll the plan", priority=True),
@@ -119,7 +119,7 @@ class HowOftenScreen(Dialog[Entry | None]):
         """What the field is that has the focus."""
         hint = event.widget.option.help if isinstance(event.widget, OptionInput) else ""
         if isinstance(event.widget, Input) and not hint:
-            hint = "presets, with commas between them, or a suite; options of presets are edited with e"
+            hint = "presets separated by commas, or a suite; e edits the options of a preset"
         self.query_one("#hint", Static).update(Text(hint))
 
     def check(self) -> Entry | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cephtui.ceph.qos import Limits
 from cephtui.frozen import dataclass
 from cephtui.models import Node
-from cephtui.models.plan import AS_USUAL, Manner
+from cephtui.models.manner import AS_USUAL, Manner
 from cephtui.models.study import RUNS, Cell, SavedStudy
 from cephtui.ordering import Groups, once, usable_targets
 from cephtui.planning import Order
@@ -97,7 +97,7 @@ def study_of_volume(
     ``options`` of the preset are set in all of them. Raises OptionError.
     """
     if len(site.nodes) > 1:
-        raise OptionError("node", "a volume is measured from one node: press n and choose one")
+        raise OptionError("node", "a volume is measured from one node: choose one with n")
     (node,), target = site.nodes, site.targets[0]
     volume = Volume(target.spec, promised)
     steps = [(step, target, node) for number in jobs for step in steps_of(volume, preset, number, repeats, options)]

@@ -12,8 +12,7 @@ from textual.events import Click
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from cephtui import units
-from cephtui.models import RadosPlace
+from cephtui import models, units
 from cephtui.presets import choice_text, combinations
 from cephtui.reports.drawn.plan import above_cap_text
 from cephtui.reports.words.text import conditions, tool_command
@@ -149,7 +148,9 @@ def _notes(plan: Plan) -> list[str]:
     if step.fill_bytes:
         per_node = " on each node" if len(step.nodes) > 1 else ""
         # how many objects a run reads from a pool is found out while they are written
-        amount = "what it will read" if isinstance(step.nodes[0].place, RadosPlace) else units.size(step.fill_bytes)
+        amount = (
+            "what it will read" if isinstance(step.nodes[0].place, models.RadosPlace) else units.size(step.fill_bytes)
+        )
         notes.append(f"prefills {amount}{per_node} first")
     if above := above_cap_text(step, plan.pool_use):
         notes.append(above)

@@ -44,11 +44,17 @@ class QueueScreen(Dialog[bool | StudyState]):
     """Reorders and removes entries; gives True where the queue is to be released, or a study that is to be resumed."""
 
     BINDINGS = [
-        key("J,shift+down", "move(1)", "order", "run it later, run it sooner", shown=True, display="J K"),
-        key("K,shift+up", "move(-1)", "sooner", "run it later, run it sooner", display="J K"),
-        key("i", "turns", "in turns", "its runs and those of the next in the order A B B A, against drift", shown=True),
+        key("J,shift+down", "move(1)", "order", "move down or up in the queue", shown=True, display="J K"),
+        key("K,shift+up", "move(-1)", "sooner", "move down or up in the queue", display="J K"),
+        key(
+            "i",
+            "turns",
+            "in turns",
+            "alternate its runs with those of the next entry (A B B A), against drift",
+            shown=True,
+        ),
         key("x,delete", "remove", "remove", "remove it from the queue", shown=True),
-        key("g", "go", "run", "run the queue, or resume the study under the cursor, as enter does", shown=True),
+        key("g", "go", "run", "run the queue, or resume the study under the cursor", shown=True),
         key("escape,u", "back", "back", "back to the console", shown=True),
         key("down,j", "cursor(1)", "down", "the next", priority=True),
         key("up,k", "cursor(-1)", "up", "the one before", priority=True),
@@ -106,7 +112,7 @@ class QueueScreen(Dialog[bool | StudyState]):
             rows |= {state.saved.id: _unfinished_cells(session.name, state) for state in self._states}
         show_rows(self._table, _TITLES, rows)
         self._table.move_cursor(row=cursor)
-        empty = "Queue is empty. During a run, enter or a add to it."
+        empty = "The queue is empty. During a run, enter and a add to it."
         held = f"{queue.note}; {queue.held}: g resumes" if queue.is_held else ""
         names = ", ".join(state.saved.id for state in self._states)
         unfinished = f"\nunfinished in this session: {names}: enter resumes the one under the cursor" if names else ""
@@ -141,7 +147,7 @@ class QueueScreen(Dialog[bool | StudyState]):
             self._write(queue.in_turns(row))
             self._refresh()
         else:
-            self.notify("two that wait, one of them with repeats (e), can take turns")
+            self.notify("only two waiting entries can alternate, one of them with repeats (e)")
 
     def action_remove(self) -> None:
         """Remove the entry: it has not begun."""

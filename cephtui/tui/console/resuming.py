@@ -35,7 +35,7 @@ async def resumed_entry(directory: Path, state: StudyState, catalogue: Catalogue
             text = await show(EnterText(f"{option.title}, as before", check=partial(_problem, option)))
             if text is None:
                 command = resume_command(study.kind, directory.name, state.saved.id)
-                raise ValueError(f"it needs its commands again: also {command} {option.name} ...")
+                raise ValueError(f"give its commands again, or run {command} {option.name} ...")
             commands[option.field] = text
     return replace(entry, commands=Commands(**commands)) if commands else entry
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 def _preset_key(number: int) -> Binding:
     """The key of a preset; the six that are always there have one place in the footer."""
     word, sign = ("select", "1-6") if number == 1 else (f"select {number}", "1-6" if number <= 6 else None)
-    about = "select this preset; enter runs it"
+    about = "select a preset; enter runs it"
     return key(str(number), f"select({number})", word, about, "run", shown=number == 1, display=sign)
 
 
@@ -55,7 +55,7 @@ def _empty_text(target: str, room_bytes: int | None, earlier: int, around: str =
     """How to begin; ``earlier`` runs of the session stand in the table, and ``around`` is what can be measured."""
     room = "" if room_bytes is None else f", {units.size(room_bytes)} free"
     gone = ", removed at the end" if is_scratch(target) else ""
-    begun = f"{earlier} saved run{'s' * (earlier > 1)} below: r goes there, enter shows one."
+    begun = f"{earlier} saved run{'s' * (earlier > 1)} below: r goes to the table, enter shows a run."
     where = f"Target: {target_words(target)}{room}{gone}"
     return f"{begun if earlier else 'Nothing has run yet.'}\n{where}\n\n{_KEYS}{around}"
 
@@ -66,12 +66,12 @@ class ConsoleScreen(RunScreen):
     BINDINGS = [
         *(_preset_key(number) for number in range(1, 10)),
         key("enter", "run('selected')", "run", "run the selected preset; during a run: queue it", "run", shown=True),
-        key("a", "run('six')", "all six", "all six presets, or your own in their place, one after the other", "run"),
+        key("a", "run('six')", "all six", "run all six presets, one after the other", "run"),
         key(
             "p",
             "choose('preset')",
             "presets",
-            "all presets, including those without a key, and suites",
+            "choose from all presets and suites",
             "run",
             shown=True,
         ),
@@ -79,7 +79,7 @@ class ConsoleScreen(RunScreen):
             "e",
             "choose('options')",
             "edit",
-            "edit block size, depth, runtime and every other option",
+            "edit block size, depth, runtime and other options",
             "run",
             shown=True,
         ),
@@ -87,7 +87,7 @@ class ConsoleScreen(RunScreen):
             "H",
             "choose('how_often')",
             "how often",
-            "once, several times, until a goal is reached, or before and after a change",
+            "run once, repeatedly, until a goal is reached, or before and after a change",
             "run",
             shown=True,
         ),
@@ -96,9 +96,9 @@ class ConsoleScreen(RunScreen):
         key("C", "app.check", "check", "guided check: measure, make your change, measure, verdict", "run", shown=True),
         key("u", "app.queue", "queue", "show the queue: reorder or remove runs, resume a study", "run"),
         key("s", "app.stop", "stop", "stop the run and keep its data; the queue is kept", "run", shown=True),
-        key("x", "app.skip", "skip", "stop this run and start the next one", "run"),
-        key("m", "app.mark", "mark", "add a note to the timeline: what you have changed", "view", shown=True),
-        key("f", "presenter", "present", "large digits, for presenting", "view"),
+        key("x", "app.skip", "skip", "skip: stop this run and start the next one", "run"),
+        key("m", "app.mark", "mark", "mark the time of a change, with a note", "view", shown=True),
+        key("f", "presenter", "present", "large digits, for an audience", "view"),
         key("l", "log", "log", "exact commands and raw output", "view"),
         key("M", "app.matrix", "matrix", MATRIX_ABOUT, "view"),
         key("W", "why", "why", WHY_ABOUT, "view"),
@@ -107,7 +107,7 @@ class ConsoleScreen(RunScreen):
         CURVE,
         FILTER,
         COPY,
-        key("escape", "back", "back", "leave the full screen or the filter, close messages", "more"),
+        key("escape", "back", "back", "leave full screen or filter, close messages", "more"),
     ]
     NOTHING = "nothing has run yet in this console"
     PRESENTS_NOTHING = "nothing is running: esc, then enter runs the selected preset"

@@ -18,7 +18,7 @@ from cephtui.tui.pickers.picker import Filter, Picker
 from cephtui.tui.widgets.pick_list import PickRow
 
 _TYPED = "typed"
-_MARK = key("space", "screen.mark", "mark", "mark the node, or all of the group", priority=True)
+_MARK = key("space", "screen.mark", "mark", "mark the node, or all nodes of the group", priority=True)
 
 
 class NodeDetails(Details):
@@ -52,7 +52,7 @@ class NodePicker(Picker[tuple[str, ...]]):
         _MARK,
         key("ctrl+d", "details", "details", "tools, disks and network interfaces of the node", priority=True),
         key(f"{ANY_LETTER},slash", "filter", "filter", "filter, or type [user@]host[:port]"),
-        key("enter", "use", "use", "use the marked nodes; with none marked anew, the highlighted one", priority=True),
+        key("enter", "use", "use", "use the marked nodes, or without a mark the highlighted one", priority=True),
     ]
 
     def __init__(

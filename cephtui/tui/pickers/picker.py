@@ -46,7 +46,7 @@ class Picker(Dialog[T | None], Generic[T]):
     Picker Button { margin-right: 1; }
     """
     BINDINGS = [
-        key(f"{ANY_LETTER},slash", "filter", "filter", "filter: rows with all the words that are typed"),
+        key(f"{ANY_LETTER},slash", "filter", "filter", "filter: rows with all typed words"),
         # before the list's own and the filter's
         key("down,j", "move('cursor_down')", "down", "the row below", priority=True),
         key("up,k", "move('cursor_up')", "up", "the row above", priority=True),
@@ -96,7 +96,7 @@ class Picker(Dialog[T | None], Generic[T]):
         row = self.highlighted
         if row is not None:
             return row.refused
-        return "nothing fits the filter" if self.filter_text else ""
+        return "nothing matches the filter" if self.filter_text else ""
 
     def use(self, row: PickRow | None) -> None:
         """Enter: the highlighted row is chosen."""

@@ -70,7 +70,7 @@ class PresetPicker(Picker[Preset | Suite]):
     """Every preset, those without a key too, and below them the suites; a broken one with its error."""
 
     TITLE_TEXT = "presets and suites"
-    BINDINGS = [key("enter", "use", "choose", "choose the preset; of a suite: queue all its runs", priority=True)]
+    BINDINGS = [key("enter", "use", "choose", "choose the preset; for a suite, queue all its runs", priority=True)]
 
     def __init__(self, catalogue: Catalogue, suite_catalogue: Suites) -> None:
         super().__init__()

@@ -41,11 +41,12 @@ def _row(saved: SavedRun, since: str) -> PickRow:
         run.preset,
         f"{len(repeats)} runs, {when}" if len(repeats) > 1 else when,
         figure if figure == units.DASH else f"{figure} {_IOPS.title}",
-        ", ".join(["baseline"] * saved.baseline + list(dict.fromkeys(map(outcome_word, repeats)))),
     )
-    more = f"{saved.name} {conditions(run)}, {run.target} {since}"
+    outcomes = list(dict.fromkeys(map(outcome_word, repeats)))
+    more = f"{saved.name} {conditions(run)}, {run.target} {' '.join(outcomes)} {since}"
     target = "a scratch file" if is_scratch(run.target) else short_target(run.target)
-    return PickRow(saved.name, cells, f"{short_conditions(run)}, {target}", more=more)
+    told = ["baseline"] * saved.baseline + [word for word in outcomes if word != "ok"]
+    return PickRow(saved.name, cells, ", ".join([*told, short_conditions(run), target]), more=more)
 
 
 def _iops(repeats: Iterable[Run]) -> float | None:

@@ -133,7 +133,7 @@ class TargetPicker(Picker[str]):
 
     def _pool_rows(self) -> Iterator[PickRow]:
         search = self._searches[POOLS]
-        yield _heading(f"network and cluster, seen from {self._node}", search, "asking the cluster ...")
+        yield _heading(f"network and cluster, as seen from {self._node}", search, "querying the cluster ...")
         for images_of, candidates in groupby(
             search.candidates.values(), lambda candidate: self._images_of(candidate.spec)
         ):
@@ -145,7 +145,7 @@ class TargetPicker(Picker[str]):
         """A row that shows and hides the images of a pool, and the images."""
         pool, is_open = images_of.partition(":")[2], images_of in self._open
         search = self._searches.get(images_of) if is_open else None
-        state = _state(search, f"asking for the images of {pool} ...") if search else ""
+        state = _state(search, f"reading the images of {pool} ...") if search else ""
         text = state or f"existing images of {pool}{'' if is_open else ' (right arrow)'}"
         yield PickRow(f"images {images_of}", (f"{'-' if is_open else '+'} {images_of}/...",), text)
         if search:
@@ -164,7 +164,7 @@ class TargetPicker(Picker[str]):
             return
         row = shown.get(spec)
         if row is None or row.refused or spec != self.filter_text:
-            refused = ", though writing there is not allowed" if row and row.refused else ""
+            refused = ", although it refuses writes" if row and row.refused else ""
             yield PickRow("", ("typed",), heading=True, always=True)
             yield PickRow(_TYPED, (spec,), f"use it as typed{refused}", always=True)
 

@@ -82,7 +82,7 @@ class CompareScreen(CopyingScreen):
 
     BINDINGS = [
         key("v", "next_metric", "metric", "switch the metric: IOPS, bandwidth, latency mean, p99", "view", shown=True),
-        key("f", "presenter", "present", "A, B and the change in large, for an audience", "view", shown=True),
+        key("f", "presenter", "present", "A, B and the change in large digits, for an audience", "view", shown=True),
         SWAP,
         COPY,
         key("escape", "dismiss", "back", "leave the comparison", "more", shown=True),

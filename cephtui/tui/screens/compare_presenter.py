@@ -31,7 +31,7 @@ from cephtui.tui.screens.presenter import BigFigure, PresentedFigure, PresenterS
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.verdict_in_large import VerdictInLarge
 
-SWAP = key("w", "swap", "swap", "swap A and B; at first A is the baseline, else the older one", "view", shown=True)
+SWAP = key("w", "swap", "swap", "swap A and B; A begins as the baseline, else as the older one", "view", shown=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class ComparePresenter(PresenterScreen):
             text = f" {side.name}  {period(side.runs)}  {side.run.preset}  {conditions(side.run)}{several}"
             lines.append(Text.assemble((name, f"bold {SIDE_COLORS[name]}"), text))
         noted = [f"{mark.text} ({moment(mark)})" for _, mark in marks_between(*self._sides)]
-        lines.append(Text(f"* {'; '.join(noted)}" if noted else "no marks in these runs or between them", style="dim"))
+        lines.append(Text(f"* {'; '.join(noted)}" if noted else "no marks in or between these runs", style="dim"))
         return Text("\n").join(lines)
 
     def _draw(self) -> None:

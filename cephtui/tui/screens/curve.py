@@ -35,7 +35,7 @@ class CurveScreen(CopyingScreen):
     """The curve above, what it shows in words below, and its points where there is room."""
 
     BINDINGS = [
-        key("v", "next_metric", "metric", "switch the metric; of a load the latency over the throughput first", "view",
+        key("v", "next_metric", "metric", "switch the metric; a load sweep begins with latency over throughput", "view",
             shown=True),
         key("x,tab", "next_axis", "axis", "switch the axis, where several options were varied", "view", shown=True,
             display="x"),
@@ -101,7 +101,7 @@ class CurveScreen(CopyingScreen):
         title, plot, metric = self._chosen(curve)
         chart = self.query_one(PlotChart)
         chart.border_title = _legend(title, plot)
-        chart.show(plot, "no run has ended yet that has this figure")
+        chart.show(plot, "no finished run has this figure yet")
         self.query_one(TitleBar).show(f"session {self._run.session}   {title_of_curve(curve)}")
         self.query_one("#words", Static).update(_said(curve, self._throughput()))
         drawn = draw([*points_blocks(curve, metric)], ascii_only=profile_of(self).ascii_only)
@@ -124,7 +124,7 @@ class CurveScreen(CopyingScreen):
 
     def action_next_axis(self) -> None:
         if len(axes_or_depth(*self._material)) < 2:
-            self.notify(f"nothing else was varied than the {self._curve().axis.title}")
+            self.notify(f"only the {self._curve().axis.title} was varied")
             return
         self._axis += 1
         self._figure = 0

@@ -41,7 +41,7 @@ class DetailsScreen(CopyingScreen):
 
     def compose(self) -> ComposeResult:
         run = self._run
-        state = "" if run.outcome else "   in progress: what it has done until now"
+        state = "" if run.outcome else "   in progress: figures so far"
         yield TitleBar(f"run {run.session}/{run.run}   {run.preset}{state}")
         yield Scrolled()
         yield KeyBar()

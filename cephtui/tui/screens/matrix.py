@@ -10,15 +10,18 @@ from pathlib import Path
 
 from rich.console import RenderableType
 from rich.text import Text
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.coordinate import Coordinate
 from textual.message import Message
 from textual.widgets import DataTable, Static
 
 from cephtui import paths
+from cephtui.analysis.runs.history import History
 from cephtui.analysis.runs.links import links_of
 from cephtui.analysis.views.matrix import Matrix
+from cephtui.models import Mark, Run
+from cephtui.models.metrics import Metric
 from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.blocks import Block, Items, together
 from cephtui.reports.blocks import Text as TextBlock
@@ -52,6 +55,9 @@ from cephtui.tui.copying import COPY, CopyingScreen, MarkdownSnippet, snippet_of
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.fitted import show_rows_in
+from cephtui.tui.widgets.run_view import RunView
+from cephtui.tui.widgets.scrolled import Scrolled
+from cephtui.tui.widgets.shown import shown_of_run
 from cephtui.tui.widgets.title_bar import TitleBar
 
 _PADDING = 2
@@ -67,7 +73,7 @@ class MatrixTable(DataTable[Text]):
         key("up,k", "cursor_up", "up", "the step above"),
         key("left", "cursor_left", "left", "the place to the left"),
         key("right", "cursor_right", "right", "the place to the right"),
-        key("enter", "select_cursor", "runs", "the runs of the cell, each with its figures", shown=True),
+        key("enter", "select_cursor", "runs", "the runs of the cell, with their figures", shown=True),
     ]
     DEFAULT_CSS = """
     MatrixTable { height: auto; max-height: 60%; scrollbar-size: 1 1; }
@@ -204,10 +210,15 @@ def _width(text: Text) -> int:
 
 
 _READ_SECONDS = 1.0
+_FIXED = "TitleBar, #matrix-progress, MatrixTable, #legend, #cell, KeyBar"
+"""What is as high as its text."""
+_CHART_ROWS = 10
+"""The charts of a run need at least so many."""
+_NOT_ENDED = "no run of this cell is over"
 
 
 class MatrixScreen(CopyingScreen):
-    """The table, and below it the cell under the cursor in full."""
+    """The table, and below it the cell under the cursor in full, with the charts of its last run."""
 
     BINDINGS = [
         COPY,
@@ -218,7 +229,8 @@ class MatrixScreen(CopyingScreen):
     MatrixScreen #matrix-progress { height: auto; max-height: 2; padding: 0 1; }
     MatrixScreen #legend { height: auto; max-height: 2; padding: 0 1; color: $foreground 60%; }
     MatrixScreen #cell { height: auto; max-height: 7; padding: 0 1; border-top: solid $primary-darken-1; }
-    MatrixScreen #remarks { height: 1fr; padding: 0 1; border-top: solid $primary-darken-1; }
+    MatrixScreen RunView { border-top: solid $primary-darken-1; border-title-color: $foreground; }
+    MatrixScreen #remarks { border-top: solid $primary-darken-1; }
     """
 
     def __init__(self, directory: Path) -> None:
@@ -228,6 +240,8 @@ class MatrixScreen(CopyingScreen):
         self._shown: tuple[Matrix, bool] | None = None
         """The matrix, and whether its session is being written."""
         self._problem = ""
+        self._charted: Run | None = None
+        self._headline: Callable[[Run], Metric] = partial(headline_metric, {})
 
     def compose(self) -> ComposeResult:
         yield TitleBar(f"matrix of {self._directory.name}")
@@ -236,7 +250,8 @@ class MatrixScreen(CopyingScreen):
         share = "shade" if profile_of(self).has_shades else "bar"
         yield Static(legend(share), id="legend", markup=False)
         yield Static(id="cell")
-        yield Static(id="remarks")
+        yield RunView(_NOT_ENDED)
+        yield Scrolled(id="remarks")
         yield KeyBar("copy")
 
     def on_mount(self) -> None:
@@ -246,7 +261,9 @@ class MatrixScreen(CopyingScreen):
     @work
     async def _follow(self) -> None:
         """Read the session again and again: its runs end, and more are ordered."""
-        self._reader = await asyncio.to_thread(_reader, self._directory)
+        catalogue = await asyncio.to_thread(find_presets, paths.packaged_presets_dir(), paths.user_presets_dir())
+        self._headline = partial(headline_metric, catalogue)
+        self._reader = MatrixReader(self._directory, self._headline)
         while True:
             try:
                 matrix = await asyncio.to_thread(self._reader.read)
@@ -271,7 +288,7 @@ class MatrixScreen(CopyingScreen):
             self._show_cell(*table.chosen)
             network = list(links_blocks(links_of(self._reader.runs if self._reader else ())))[1:]
             network += [TextBlock("")] if network else []
-            self.query_one("#remarks", Static).update(self._drawn(*network, Items(tuple(remarks(matrix)))))
+            self.query_one("#remarks", Scrolled).update(self._drawn(*network, Items(tuple(remarks(matrix)))))
 
     def _report(self, problem: str) -> None:
         """Notify once: what can't be read fails again each time."""
@@ -285,8 +302,39 @@ class MatrixScreen(CopyingScreen):
 
     def _show_cell(self, row: int, column: int) -> None:
         if self._shown:
-            lines = cell_lines(self._shown[0], row, column)
+            matrix = self._shown[0]
+            lines = cell_lines(matrix, row, column)
             self.query_one("#cell", Static).update(self._drawn(Items(tuple(lines))))
+            cell = matrix.rows[row].cells[column]
+            self._draw_run(next((run for run in reversed(cell.runs if cell else ()) if run.outcome), None))
+            self._fit()
+
+    @work(exclusive=True, group="charts")
+    async def _draw_run(self, run: Run | None) -> None:
+        """Draw the last run of the cell over its seconds."""
+        view = self.query_one(RunView)
+        if run is None:
+            view.clear()
+        elif run != self._charted:
+            history, marks = await asyncio.to_thread(_history, self._directory, run.run)
+            view.follow(run.preset, self._headline(run))
+            view.border_title = f" #{run.run} over time "
+            view.show(shown_of_run(run, history, marks))
+        self._charted = run
+
+    @on(events.Resize)
+    def _fit(self) -> None:
+        self.call_after_refresh(self._share_room)
+
+    def _share_room(self) -> None:
+        """The charts have what the remarks leave, at least a half; where that is too little, the remarks have all."""
+        view, notes = self.query_one_optional(RunView), self.query_one_optional("#remarks", Scrolled)
+        if view is None or notes is None:
+            return  # the screen is being left
+        room = self.size.height - sum(widget.outer_size.height for widget in self.query(_FIXED))
+        noted = min(notes.query_one(Static).outer_size.height + 1, room // 2)
+        view.display = room - noted >= _CHART_ROWS
+        notes.styles.height = noted if view.display else "1fr"
 
     def _drawn(self, *blocks: Block) -> RenderableType:
         return draw(blocks, ascii_only=profile_of(self).ascii_only)
@@ -323,6 +371,10 @@ class MatrixScreen(CopyingScreen):
         return names
 
 
-def _reader(directory: Path) -> MatrixReader:
-    catalogue = find_presets(paths.packaged_presets_dir(), paths.user_presets_dir())
-    return MatrixReader(directory, partial(headline_metric, catalogue))
+def _history(directory: Path, number: int) -> tuple[History, list[Mark]]:
+    """A run over its seconds, of which there are none where they can't be read, and the marks of its session."""
+    marks = store.read_marks(directory)
+    try:
+        return store.read_history(directory, number), marks
+    except StoreError:
+        return History(), marks

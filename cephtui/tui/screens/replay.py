@@ -30,7 +30,7 @@ class PlayedScreen(RunScreen):
     BINDINGS = [
         key("c", "compare", "compare", "compare the run with another", "view", shown=True),
         COPY,
-        key("f", "presenter", "present", "large numbers and the chart, for an audience", "view", shown=True),
+        key("f", "presenter", "present", "large digits and the chart, for an audience", "view", shown=True),
         key("l", "log", "log", "exact commands and raw output", "view"),
         key("escape", "back", "back", "leave the replay", "more", shown=True, display="esc"),
     ]

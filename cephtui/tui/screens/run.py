@@ -45,8 +45,8 @@ CURVE = key("V", "curve", "curve", "results against depth, block size, target, n
 def _why_none(run: Run) -> str:
     """Why there is no curve with a run."""
     if run.imported_from:
-        return f"no curve: no option and no heading by itself sets imported runs of {run.preset} apart"
-    return f"no curve: {run.preset} has no depth, and nothing was varied"
+        return f"no curve: the imported runs of {run.preset} don't differ in exactly one option or heading"
+    return f"no curve: {run.preset} has no depth, and no option was varied"
 
 
 class RunScreen(CopyingScreen, TimelineScreen):
@@ -62,7 +62,7 @@ class RunScreen(CopyingScreen, TimelineScreen):
     BINDINGS = [
         key("v", "next_metric", "metric", "switch the metric of the chart: IOPS, bandwidth or latency", "view"),
         key("h", "toggle_panel('heat')", "heat map", "latency heat map, second by second", "view"),
-        key("w", "panels", "panels", "show or hide charts, nodes, cluster and the table of runs, by number", "view"),
+        key("w", "panels", "panels", "show or hide charts, nodes, cluster and the table of runs", "view"),
         key("b", "by_node", "by node", "one line per node, or all nodes together", "view"),
         key("F", "full_screen", "full screen", "charts only, on the whole screen", "view"),
     ]
@@ -156,7 +156,7 @@ class RunScreen(CopyingScreen, TimelineScreen):
         self.toggle_panel(name)
         shown = self.view.shown
         if name == "heat" and self.view.chosen[name] and shown and not any(shown.history.heat.values()):
-            none = "no heat map: the tool of this run gives no histogram of latencies"
+            none = "no heat map: the tool of this run reports no latency histogram"
             self.notify(none if shown.whole else "the heat map begins when the ramp is over")
 
     def action_curve(self) -> None:

@@ -46,7 +46,7 @@ class SessionScreen(ExportingScreen, RunScreen):
         COPY,
         replace(EXPORT, show=False),
         key("B", "baseline", "baseline", "set or clear this session's baseline", "run", shown=True),
-        key("f", "presenter", "present", "large numbers and the chart, for an audience", "view"),
+        key("f", "presenter", "present", "large digits and the chart, for an audience", "view"),
         key("l", "log", "log", "exact commands and raw output", "view"),
         key("M", "matrix", "matrix", MATRIX_ABOUT, "view", shown=True),
         key("W", "why", "why", WHY_ABOUT, "view"),
@@ -165,7 +165,7 @@ class SessionScreen(ExportingScreen, RunScreen):
             self.notify(str(error), severity="error", markup=False)
             return
         table.put_baseline(baseline)
-        self.notify(f"#{run.run} is the baseline" if baseline else "no baseline now")
+        self.notify(f"#{run.run} is the baseline" if baseline else "the baseline is cleared")
 
 
 def _conditions(run: Run, repeats: Sequence[Run], history: History) -> Text:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,10 +17,11 @@ from textual.screen import ModalScreen
 from textual.widgets import DataTable, Input, Static
 
 from cephtui import units
+from cephtui.models import Mark, Run
 from cephtui.models.session_row import SessionRow
 from cephtui.reports.masking.mask import Names, names_in
 from cephtui.reports.words.session_words import whose
-from cephtui.sessions import archive
+from cephtui.sessions import archive, store
 from cephtui.sessions.listing import list_sessions, list_with_demo
 from cephtui.sessions.names import check_writable, ensure_unpacked
 from cephtui.sessions.store import StoreError
@@ -28,6 +29,7 @@ from cephtui.tui.dialogs import Confirm, EnterText
 from cephtui.tui.exporting import EXPORT, ExportingScreen
 from cephtui.tui.keys import SESSIONS, KeyBar, key
 from cephtui.tui.terminal.in_order import opening
+from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.sessions_table import ORDERS, SessionsTable, matches, run_count, session_text
 from cephtui.tui.widgets.title_bar import TitleBar
 
@@ -74,7 +76,7 @@ async def _delete(row: SessionRow, show: _Show) -> str | None:
     directory = Path(row.path)
     await asyncio.to_thread(archive.check_deletable, directory)
     size = units.size(await asyncio.to_thread(archive.size_bytes, directory))
-    question = f"Delete session {row.session} ({run_count(row)}, {size})? It can't be brought back."
+    question = f"Delete session {row.session} ({run_count(row)}, {size})? This can't be undone."
     if not await show(Confirm(question, "delete", "keep")):
         return row.session
     await asyncio.to_thread(archive.delete, directory)
@@ -86,6 +88,8 @@ _CHANGES: dict[str, _Change] = {"rename": _rename, "note": _annotate, "tags": _t
 
 
 _FILTER_BY = "filter by words: name, target, preset, tag, note, cluster, node, date, outcome, best figures"
+_NEWEST, _ROOMY_ROWS = 20, 32
+"""Runs of a session that are shown below the list, and from how many rows on there is room for them."""
 _QUIET_SECONDS = 1.0
 """What takes longer is announced."""
 _EMPTY = (
@@ -94,6 +98,18 @@ _EMPTY = (
     "esc goes back, enter runs the selected preset, and the session appears here.\n"
     "The demo comes with cephtui: a recorded session to look at."
 )
+
+
+def _newest_of(directory: Path) -> tuple[Sequence[Run], Sequence[Mark]]:
+    """The newest runs of a session, those of a batch together, with the marks since; none where they can't be read."""
+    try:
+        runs = store.read_runs(directory)[0]
+    except StoreError:
+        return (), ()
+    batches = {run.batch for run in runs[-_NEWEST:]}
+    newest = [run for run in runs if run.batch in batches]
+    begun = min((run.started_at for run in newest), default=None)
+    return newest, [mark for mark in store.read_marks(directory) if begun and mark.at >= begun]
 
 
 class SessionsScreen(ExportingScreen):
@@ -125,6 +141,9 @@ class SessionsScreen(ExportingScreen):
     SessionsScreen #empty.-above { height: auto; }
     SessionsScreen #about { height: auto; min-height: 4; max-height: 9; padding: 0 1; }
     SessionsScreen #about { border-top: solid $primary-darken-1; }
+    SessionsScreen #newest { display: none; height: 1fr; padding: 0 1; border-top: solid $primary-darken-1; }
+    SessionsScreen.-roomy #newest { display: block; }
+    SessionsScreen.-roomy SessionsTable { height: auto; max-height: 50%; }
     """
 
     def __init__(self, root: Path, *, with_demo: bool = False) -> None:
@@ -133,6 +152,7 @@ class SessionsScreen(ExportingScreen):
         self._order = next(iter(ORDERS))
         self._rows: list[SessionRow] | None = None
         """All, the newest first; None until they have been read."""
+        self._newest: Sequence[Run] = ()
 
     def compose(self) -> ComposeResult:
         yield TitleBar()
@@ -142,11 +162,12 @@ class SessionsScreen(ExportingScreen):
         yield Static(id="empty", markup=False)
         yield SessionsTable()
         yield Static(id="about", markup=False)
+        yield Static(id="newest")
         yield KeyBar("change('tags')", "export", "sort")
 
     def names_to_hide(self) -> Names:
-        """Names of the nodes and targets in the list."""
-        return names_in(self._rows or [])
+        """Names of the nodes and targets in the list, and in the runs below it."""
+        return names_in(self._rows or []) | names_in(self._newest)
 
     # ------------------------------------------------------------------ the list
 
@@ -170,6 +191,7 @@ class SessionsScreen(ExportingScreen):
     def _fit(self, select: str | None = None) -> None:
         table = self.query_one(SessionsTable)
         select = select or (table.selected.session if table.selected else None)
+        self.set_class(self.size.height >= _ROOMY_ROWS, "-roomy")
         table.fit(self._rows or [], self.size.width)
         self._show(select)
 
@@ -207,6 +229,19 @@ class SessionsScreen(ExportingScreen):
     def _describe(self) -> None:
         row = self.query_one(SessionsTable).selected
         self.query_one("#about", Static).update(session_text(row) if row else "")
+        if self.size.height >= _ROOMY_ROWS:
+            self._show_newest(row)
+
+    @work(exclusive=True, group="newest")
+    async def _show_newest(self, row: SessionRow | None) -> None:
+        """Show the newest runs of the session under the cursor, where there is room."""
+        from cephtui.reports.render.rich import draw
+        from cephtui.reports.views.runs import runs_blocks
+
+        marks: Sequence[Mark] = ()
+        self._newest, marks = await asyncio.to_thread(_newest_of, Path(row.path)) if row else ((), ())
+        shown = draw([*runs_blocks(self._newest, marks)], ascii_only=profile_of(self).ascii_only)
+        self.query_one("#newest", Static).update(shown if self._newest else "")
 
     # ------------------------------------------------------------------ finding
 

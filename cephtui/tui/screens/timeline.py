@@ -54,7 +54,7 @@ class HasRun(Protocol):
         ...
 
 
-ZOOM = key("z", "zoom", "zoom", "zoom in on the time: the whole run, 60 s, 15 s", "view")
+ZOOM = key("z", "zoom", "zoom", "zoom in time: the whole run, 60 s, 15 s", "view")
 _SEEK, _SPEED = "back/forward 5 s", "faster/slower: 1x to 20x"
 
 

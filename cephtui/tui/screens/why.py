@@ -42,7 +42,7 @@ class WhyScreen(CopyingScreen):
 
     BINDINGS = [
         COPY,
-        key("enter", "measure", "measure", "measure why it is slow: the suite why", "run", shown=True),
+        key("enter", "measure", "measure", "measure again: run the suite why", "run", shown=True),
         key("escape,q", "dismiss", "back", "back to the runs", "more", shown=True, display="esc"),
     ]
 

@@ -13,13 +13,14 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import ANSIToTruecolor, Monochrome, NoColor
 from textual.theme import BUILTIN_THEMES, Theme
 
+from cephtui.tui.charts.colors import FLOW_COLORS
 from cephtui.tui.terminal.downgrade import BLACK, RGB, VGA, WHITE
 from cephtui.tui.terminal.filters import AsciiOnly, FewColors, OnLight, Printable
 from cephtui.tui.terminal.profile import Profile
 from cephtui.tui.terminal.themes import BASIC_DARK, BASIC_LIGHT, DARK, LIGHT, PLAIN
 from cephtui.tui.textual_private import TerminalDriver, line_filters, set_line_filters
 
-_VGA = TerminalTheme(VGA[BLACK], VGA[WHITE], [*VGA[:8]], [*VGA[8:]])
+VGA_NAMES = TerminalTheme(VGA[BLACK], VGA[WHITE], [*VGA[:8]], [*VGA[8:]])
 """So that a colour named by a widget comes out as that colour."""
 _UNKNOWN = re.compile(r"\x1b(\].*\x07|\[[<>][\d;]*u|\[\?\d+\$p)")
 """Requests that plain terminals print in part: the pointer's shape, the kitty keyboard, what they support."""
@@ -77,16 +78,18 @@ def _offer_themes(app: App[None], profile: Profile) -> None:
         app.unregister_theme(name)
     for theme in themes:
         app.register_theme(theme)
-    app.set_reactive(App.ansi_theme_dark, _VGA if few else named_colors(DARK))
-    app.set_reactive(App.ansi_theme_light, _VGA if few else named_colors(LIGHT))
+    app.set_reactive(App.ansi_theme_dark, VGA_NAMES if few else named_colors(DARK))
+    app.set_reactive(App.ansi_theme_light, VGA_NAMES if few else named_colors(LIGHT))
     app.theme = themes[0].name
 
 
 def named_colors(theme: Theme) -> TerminalTheme:
     """What the colours that a widget names, such as green, are in a theme."""
-    names = ("background", "error", "success", "warning", "secondary", "primary", "secondary", "foreground")
-    colors = [_rgb(getattr(theme, name)) for name in names]
-    return TerminalTheme(colors[0], colors[-1], colors)
+    ground, error, success, warning, blue, text = (
+        _rgb(getattr(theme, name)) for name in ("background", "error", "success", "warning", "primary", "foreground")
+    )
+    write, read = _rgb(FLOW_COLORS["write"]), _rgb(FLOW_COLORS["read"])
+    return TerminalTheme(ground, text, [ground, error, success, warning, blue, write, read, text])
 
 
 def _install_filters(app: App[None], profile: Profile) -> None:

@@ -44,9 +44,10 @@ def contrast(first: RGB, second: RGB) -> float:
 
 @lru_cache(4096)
 def darkened(color: RGB, on: RGB) -> RGB:
-    """The colour, if it is not a grey, or the first darker shade of it that text can have on a light background."""
+    """The colour, or the first darker shade of it that text can have on a light background; of a grey, a mark."""
     shade, part = color, 1.0
-    while contrast(shade, on) < _EASY and part > 0 and max(color) - min(color) >= _COLORED * 255:
+    least = _EASY if max(color) - min(color) >= _COLORED * 255 else _READABLE
+    while contrast(shade, on) < least and part > 0:
         part -= 0.05
         shade = (int(color[0] * part), int(color[1] * part), int(color[2] * part))
     return shade
@@ -65,10 +66,12 @@ def paper(color: RGB, count: int) -> int:
 def ink(color: RGB, on: int, count: int, *, bold: bool = False) -> int:
     """The text colour for a colour on one of the backgrounds, readable there; BRIGHT or not."""
     preferred = _wanted_ink(color, count) | (BRIGHT if bold and count == BRIGHT else 0)
-    for candidate in (preferred, preferred | BRIGHT):
+    hue = preferred % BRIGHT
+    for candidate in (preferred, preferred | BRIGHT, hue, BLUE if hue == CYAN else hue):
         if is_readable(candidate, on):
             return candidate
-    neutral = (WHITE | (BRIGHT if bold else 0), BLACK, WHITE | BRIGHT)
+    dark = (BLACK | BRIGHT,) if hue == WHITE and count > BRIGHT and not bold else ()
+    neutral: tuple[int, ...] = (WHITE | (BRIGHT if bold else 0), *dark, BLACK, WHITE | BRIGHT)
     easy = (candidate for candidate in neutral if contrast(VGA[candidate], VGA[on]) >= _EASY)
     return next(easy, max(neutral, key=lambda candidate: contrast(VGA[candidate], VGA[on])))
 

@@ -114,7 +114,7 @@ class FewColors(OnGround):
 
 
 class OnLight(OnGround):
-    """Text in a colour that was chosen for a dark ground, in a darker shade of it where the ground is light."""
+    """What was chosen for a dark ground, in a darker shade of its colour where the ground is light."""
 
     def __init__(self) -> None:
         super().__init__(readable_style)
@@ -168,7 +168,7 @@ def swapped(style: Style) -> Style:
 
 
 def readable_style(style: Style, ground: RGB) -> tuple[Style, Visibility]:
-    """A style whose text is darkened, if it has a colour, until it can be read on its light background."""
+    """A style whose text is darkened until it can be read on its light background."""
     if style.color is None or style.color.triplet is None or style.reverse or "picture" in style.meta:
         return style, Visibility.ALL
     paper = _rgb(style.bgcolor, ground)

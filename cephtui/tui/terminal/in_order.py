@@ -83,7 +83,7 @@ class OrderedApp(HookedApp):
             await asyncio.sleep(_POLL_SECONDS)
         if self._held and not self._is_there:
             self._held.clear()  # it must not reach the screen below
-            self.notify("what was typed meanwhile is dropped", severity="warning")
+            self.notify("keys typed meanwhile were dropped", severity="warning")
         if self._held:
             self._released = self._held.popleft()
             self.post_message(self._released)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from textual.design import NUMBER_OF_SHADES, ColorSystem
 from textual.theme import Theme
 
-# The accents are those of Okabe and Ito, distinct for the colour-blind; vermillion and green a little lighter than
-# theirs on dark, and all of them darker on light, so that text in them has a contrast of 4.5. The greys are among the
-# 256 of a terminal without truecolor.
+from cephtui.tui.charts.colors import ERROR_COLOR, FLOW_COLORS, GOOD_COLOR, WARNING_COLOR
+
+# Frames and cursors are blue, keys have no colour. Colours of words are darker on light, so that text in them has a
+# contrast of 4.5. The greys are among the 256 of a terminal without truecolor.
 DARK = Theme(
     name="cephtui-dark",
     primary="#0072b2",
-    secondary="#56b4e9",
-    accent="#cc79a7",
-    warning="#f0e442",
-    error="#e96700",
-    success="#00a377",
+    secondary=FLOW_COLORS["read"],
+    accent="#e4e4e4",
+    warning=WARNING_COLOR,
+    error=ERROR_COLOR,
+    success=GOOD_COLOR,
     foreground="#e4e4e4",
     background="#121212",
     surface="#1c1c1c",
@@ -26,6 +27,7 @@ DARK = Theme(
         "scrollbar-hover": "#808080",
         "scrollbar-active": "#56b4e9",
         "scrollbar-background": "#1c1c1c",
+        "footer-description-foreground": "#a8a8a8",
     },
 )
 LIGHT = Theme(
@@ -33,7 +35,7 @@ LIGHT = Theme(
     dark=False,
     primary="#0068a3",
     secondary="#14699a",
-    accent="#87005f",
+    accent="#121212",
     warning="#6d6609",
     error="#a54900",
     success="#007353",
@@ -47,6 +49,7 @@ LIGHT = Theme(
         "scrollbar-hover": "#808080",
         "scrollbar-active": "#0068a3",
         "scrollbar-background": "#eeeeee",
+        "footer-description-foreground": "#4e4e4e",
     },
 )
 
@@ -77,8 +80,8 @@ def _unmixed(name: str, ground: str, text: str, accents: dict[str, str], variabl
 _BLUE = {
     "footer-background": "#0000aa",
     "footer-foreground": "#ffffff",
-    "footer-description-foreground": "#ffffff",
-    "footer-key-foreground": "#ffff55",
+    "footer-description-foreground": "#aaaaaa",
+    "footer-key-foreground": "#ffffff",
     "link-background-hover": "#00aaaa",
     "input-selection-background": "#00aaaa",
     "input-selection-foreground": "#000000",
@@ -92,7 +95,7 @@ BASIC_DARK = _unmixed(
     {
         "primary": "#0000aa",
         "secondary": "#00aaaa",
-        "accent": "#ffff55",
+        "accent": "#ffffff",
         "warning": "#ffff55",
         "error": "#ff5555",
         "success": "#55ff55",
@@ -117,8 +120,8 @@ BASIC_LIGHT = _unmixed(
     {
         "primary": "#0000aa",
         "secondary": "#0000aa",
-        "accent": "#0000aa",
-        "warning": "#aa0000",
+        "accent": "#000000",
+        "warning": "#aa5500",
         "error": "#aa0000",
         "success": "#00aa00",
     },

@@ -274,6 +274,6 @@ class LiveView(Container):
     def announce_end(self, word: str) -> None:
         """Show at once that the run in progress, or what precedes it, is being ended."""
         if self.current:
-            self.current.notice = f"{word}, what was measured is kept"  # until its next sample
+            self.current.notice = f"{word}, the results so far are kept"  # until its next sample
         else:
             self.announce(f"{word} ...")

@@ -97,7 +97,7 @@ class RowVisual(Visual):
         column = sum(self._columns) + _GAP * len(self._columns)
         below = width - column < _TEXT_LEAST
         indent = min(4, width // 4) if below else column
-        head = [line.stylize(head_style) for line in self._head().wrap(width)]
+        head = [line.stylize(head_style) for line in self._head(width).wrap(width)]
         wrapped = Content(self.row.text).wrap(width - indent) if self.row.text else []
         text = [line.stylize(text_style) for line in wrapped]
         if text and not below and len(head) == 1 and head[0].cell_length <= indent - _GAP:
@@ -110,11 +110,11 @@ class RowVisual(Visual):
             return "bold underline", "bold underline"
         return ("dim", "dim") if self.row.refused else ("bold", "")
 
-    def _head(self) -> Content:
-        """The cells in their columns."""
-        head = Content()
+    def _head(self, room: int) -> Content:
+        """The cells in their columns, or close together where these have no room."""
+        head, in_columns = Content(), sum(self._columns) + _GAP * (len(self._columns) - 1) <= room
         for cell, width in zip(map(Content, self.row.cells), self._columns, strict=False):
-            head += cell.pad_right(max(0, width - cell.cell_length) + _GAP)
+            head += cell.pad_right(max(0, width - cell.cell_length) * in_columns + _GAP)
         return head.rstrip()
 
     def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:

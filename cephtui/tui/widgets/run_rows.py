@@ -45,7 +45,7 @@ SPREADS = {metric: f"{metric.name} spread" for metric in LIVE}
 """The columns beside the metrics, for repeats: the interval of the mean, the coefficient of variation."""
 LIMITED = "!"
 """The sign behind a figure that a finding limits, or whose run did not end well."""
-LEGEND = f"{LIMITED} behind a figure: a finding limits it, or its run did not end well; enter on the run says which."
+LEGEND = f"{LIMITED} after a figure: a finding limits it, or its run did not end well; enter on the run shows which."
 _PLAIN = dict.fromkeys(("differs", "target", "started", *MARGINS.values(), *SPREADS.values()), "")
 """Styles of a result, whose other texts are bold."""
 _MARKS_MOST = 500

@@ -223,6 +223,7 @@ class RunView(Container):
         panels: dict[str, type[SidePanel]] = {"nodes": NodesPanel, "jobs": JobsPanel, "cluster": ClusterPanel}
         for name, make in panels.items():
             if panel := self._panel("side", make, f"{name}-panel", visible=name in names):
+                panel.set_class(name == names[-1], "-last")
                 panel.show(shown)
 
     def _show_stages(self, shown: Shown) -> None:

@@ -140,11 +140,11 @@ class RunsTable(DataTable[Text]):
             "enter",
             "select_cursor",
             "open",
-            "the run in full; of repeats, shown by their geometric mean: the runs",
+            "show the run in full; for the mean of repeats, their runs",
             "runs",
         ),
-        key("right", "open(True)", "show repeats", "the runs of repeats; left: only their mean", "runs"),
-        key("left", "open(False)", "hide repeats", "the runs of repeats; left: only their mean", "runs"),
+        key("right", "open(True)", "show repeats", "right: each repeat; left: only the mean", "runs"),
+        key("left", "open(False)", "hide repeats", "right: each repeat; left: only the mean", "runs"),
     ]
     DEFAULT_CSS = "RunsTable { overflow-x: hidden; scrollbar-size-vertical: 1; }"
 

@@ -31,7 +31,7 @@ from cephtui.tui.keys import key
 
 _ORDER = ("session", "date", "target", *BEST, "cluster", "nodes", "runs", "outcomes", "tags", "note")
 _ALWAYS = {"session", "outcomes", "note"}
-_MISSED = ("nodes", "tags", "cluster", "best bandwidth", "runs", "date", "target")
+_MISSED = ("nodes", "tags", "cluster", "best bandwidth", "runs", "target", "date")
 """Columns dropped on narrow terminals, in this order; the detail line below the table still shows them."""
 _LEAST = {"session": 18, "outcomes": 25, "target": 16, "cluster": 12, "tags": 12, "nodes": 12}
 """What these need of their width before a column is dropped; the others are never cut."""
@@ -116,12 +116,12 @@ def session_cells(row: SessionRow, *, time: bool) -> dict[str, str]:
     }
 
 
-def fitted_columns(rows: Iterable[SessionRow], width: int) -> dict[str, int]:
+def fitted_columns(rows: Iterable[SessionRow], width: int, *, time: bool) -> dict[str, int]:
     """The columns for which there is room, and how wide they are; the note takes what is left."""
     natural = {name: cell_len(name) for name in _ORDER}
     used = set(_ALWAYS)
     for row in rows:
-        for name, text in session_cells(row, time=width >= _WIDE).items():
+        for name, text in session_cells(row, time=time).items():
             natural[name] = max(natural[name], cell_len(printable(text)))
             used |= {name} if text else set()
     widths = {name: min(natural[name], _LEAST.get(name, natural[name])) for name in _ORDER if name in used}
@@ -193,7 +193,7 @@ class SessionsTable(DataTable[Text]):
     def fit(self, rows: Iterable[SessionRow], width: int) -> None:
         """Choose the columns for these rows on a screen of this width; the rows must be ``put`` again."""
         self._time = width >= _WIDE
-        self._widths = fitted_columns(rows, width - self.styles.scrollbar_size_vertical)
+        self._widths = fitted_columns(rows, width - self.styles.scrollbar_size_vertical, time=self._time)
         self._sessions = []
         self.clear(columns=True)
         for name, size in self._widths.items():

@@ -102,7 +102,9 @@ def _slowest_nodes(shown: Shown, rows: int) -> list[tuple[int, NodeNow]]:
 
 
 def cluster_text(shown: Shown, width: int, rows: int, *, ascii_only: bool) -> Text:
-    """Health, clients, recovery, PGs that are not clean, then its slowest OSDs; of a run that is over its outcome."""
+    """Health, clients, recovery, PGs that are not clean, then its slowest OSDs and what happened; of a run that is over
+    its outcome.
+    """
     cluster = shown.cluster
     if shown.run:
         return _outcome_text(shown.run, _op_latencies(shown), width, rows, "#" if ascii_only else "━")
@@ -119,7 +121,16 @@ def cluster_text(shown: Shown, width: int, rows: int, *, ascii_only: bool) -> Te
     lines = lines[: max(1, rows)]
     latencies = _op_latencies(shown) or cluster.osd_latency_seconds
     lines += _slowest_osds(latencies, width, rows - len(lines), "#" if ascii_only else "━")
+    lines += _events(shown, rows - len(lines))
     return Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
+
+
+def _events(shown: Shown, rows: int) -> list[Text]:
+    """Below a blank line what was marked and found so far, with its time; the newest where not all have room."""
+    events = [(at, text, "") for at, text in shown.marks]
+    events += [(span.begin_seconds, span.text, "red" if span.stalled else "yellow") for span in shown.spans]
+    lines = [Text.assemble((f"{units.clock(at)} ", "dim"), (text, style)) for at, text, style in sorted(events)]
+    return [Text(), *lines[-(rows - 1) :]] if lines and rows > 1 else []
 
 
 def _outcome_text(run: Run, latencies: Mapping[str, float], width: int, rows: int, bar: str) -> Text:
@@ -169,6 +180,11 @@ class SidePanel(Static):
         self._shown = shown
         self.on_resize()
 
+    def take(self, rows: int) -> None:
+        """Be as high as so many rows need; the last panel of the column, as far as there is room for them."""
+        needed, is_last = max(1, rows) + self.gutter.height, self.has_class("-last")
+        self.styles.height, self.styles.max_height = ("1fr", needed) if is_last else (needed, None)
+
     def on_resize(self) -> None:
         if self._shown:
             ascii_only = profile_of(self).ascii_only
@@ -185,7 +201,7 @@ class NodesPanel(SidePanel):
     def show(self, shown: Shown) -> None:
         busy = ", cpu" if _are_watched(shown) else ""
         self.border_title = f" nodes: IOPS, {latency_word([shown.tool])} p99{busy} "
-        self.styles.height = max(1, len(shown.nodes)) + self.gutter.height
+        self.take(len(shown.nodes))
         super().show(shown)
 
     def drawn(self, shown: Shown, width: int, rows: int, *, ascii_only: bool) -> RenderableType:
@@ -197,7 +213,7 @@ class JobsPanel(SidePanel):
 
     def show(self, shown: Shown) -> None:
         self.border_title = " bandwidth of each "
-        self.styles.height = max(1, len(shown.jobs)) + self.gutter.height
+        self.take(len(shown.jobs))
         super().show(shown)
 
     def drawn(self, shown: Shown, width: int, rows: int, *, ascii_only: bool) -> RenderableType:

@@ -34,7 +34,7 @@ MACHINE = Machine(
     ascii_only=False,
     size=(80, 24),
     folders=tuple(Folder(name, f"/root/{name}", free_bytes=12 * GIB) for name in ("sessions", "config", "cache")),
-    clipboard="a copy ends in tmux (set-clipboard external)",
+    clipboard="copied text stays in tmux (set-clipboard external)",
     clipboard_cure="tmux set -g set-clipboard on",
     keys=("id_rsa",),
 )

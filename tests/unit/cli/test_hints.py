@@ -66,8 +66,8 @@ def test_a_verb_of_other_programs_names_the_one_of_this(words: tuple[str, ...], 
         (("sessions", "--jsn"), "did you mean --json?"),
         (("cleanup", "--json"), "cephtui cleanup has no option --json: cephtui cleanup --help lists them"),
         (("sessions", "--duration", "5"), "cephtui sessions has no option --duration"),
-        (("show", "demo", "--format", "pdf"), "a browser prints --format html as PDF"),
-        (("report", "demo", "-o", "x.pdf"), "a browser prints --format html as PDF"),
+        (("show", "demo", "--format", "pdf"), "print --format html as PDF"),
+        (("report", "demo", "-o", "x.pdf"), "print --format html as PDF"),
     ],
 )
 def test_so_does_an_option(words: tuple[str, ...], hint: str) -> None:

@@ -254,8 +254,8 @@ def test_the_mtu_is_compared_in_each_network_whatever_the_interfaces_are_called(
         "c": [nic("eno1", 9000, "10.0.0.3/24", "wrong", "10.9.9.9/32"), nic("eno3", None, "10.1.0.3/24")],
     }
     assert differing_mtus(nodes) == {
-        "the MTU differs in 10.0.0.0/24 (1500 on vmbr0 of b; 9000 on eno1 of a, eno1 of c): "
-        "set the same on all of them and on their switch": ("a", "c", "b")
+        "different MTUs in 10.0.0.0/24 (1500 on vmbr0 of b; 9000 on eno1 of a, eno1 of c): "
+        "set the same MTU on all of them and on the switch": ("a", "c", "b")
     }
     assert differing_mtus({"a": nodes["a"]}) == {}
 
@@ -297,7 +297,7 @@ def test_all_of_it_fits_on_80_columns_and_a_finding_of_several_nodes_stands_once
     assert max(map(len, text.splitlines())) <= 80
     words = " ".join(text.split())
     assert "pve1 nvme0n1 nvme 2.00 TiB SAMSUNG MZQL21T9HCJR-00A07 osd.3, osd.4 db" in words
-    assert words.count("the MTU differs in 10.0.0.0/24") == 1
-    assert "pve1, pve2: the MTU differs" in words
+    assert words.count("different MTUs in 10.0.0.0/24") == 1
+    assert "pve1, pve2: different MTUs" in words
     assert "pve1: nvme0n1p1 begins at byte 512 of nvme0n1" in words
     assert json.loads(rows[0].model_dump_json())["disks"][0]["osds"] == ["osd.3", "osd.4 db"]

@@ -34,7 +34,7 @@ from cephtui.running.connections import Connections
 from tests.support.golden import Golden
 
 USER, PASSWORD = "tester", "a pass word"
-CHECK = "check the user, and the key that IdentityFile names"
+CHECK = "check the user, and the key in IdentityFile"
 FOREVER = "while :; do sleep 0.1; done"
 StartServer = Callable[..., Awaitable["Server"]]
 
@@ -656,7 +656,7 @@ async def test_more_keys_than_a_server_wants_to_see(server: Server, home: Path) 
     server.tries_left = 2
     text = await refused(node_of(server))
     tried = f"publickey ({home}/.ssh/id_ed25519, {home}/.ssh/id_rsa)"
-    assert text.startswith(f"n1: Too many authentication failures: tried {tried}; IdentityFile and")
+    assert text.startswith(f"n1: Too many authentication failures: tried {tried}: choose the key with IdentityFile")
 
 
 async def test_a_server_that_hangs_up_in_the_middle(server: Server, golden: Golden) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import socket
 from functools import partial
 from pathlib import Path
@@ -51,13 +53,19 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return documented_machine.recorded_demo(tmp_path_factory.mktemp("documented"))
 
 
+@pytest.fixture(scope="session")
+def packaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo, unpacked once: nothing writes to it."""
+    return demo.unpack(tmp_path_factory.mktemp("packaged"))
+
+
 @pytest.fixture
-def machine(tmp_path: Path, recorded: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+def machine(tmp_path: Path, recorded: Path, packaged: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     made = documented_machine.make(tmp_path, recorded)
     for name, value in made.environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(made.home)
-    demo.unpacked()  # at its first use a busy machine would say so
+    shutil.copytree(packaged, demo.directory(), copy_function=os.link)  # at its first use a busy machine would say so
     monkeypatch.setattr(runner, "Connections", lambda connect, vault: Connections(documented_machine.connect, vault))
     for module in (saved_verbs, verbs):
         monkeypatch.setattr(module, "begin_screen", lambda *words: None)

@@ -27,7 +27,7 @@ BY_NAME = ["models", "reports.studies", "studies", "tools"]
 """A kind of study, or a tool, is a row: its modules have its name. Models are made when they are first used."""
 CORE = (
     ("exit_codes", "frozen", "paths", "printable", "units"),
-    ("models", "reading"),
+    ("models", "reading", "writing"),
     ("ceph", "config", "stats"),
     ("tools",),
     ("analysis", "nodes", "presets"),
@@ -352,6 +352,13 @@ def test_a_listing_loads_what_it_shows(
     assert int(after(MODELS, tmp_path, verb)[0]) <= models_most, "each takes a third of a millisecond to make"
 
 
+@pytest.mark.parametrize("words", [("presets",), ("sessions",), ("show", "demo")])
+def test_what_has_not_changed_is_printed_without_making_it(tmp_path: Path, words: tuple[str, ...]) -> None:
+    after("", tmp_path, *words)
+    names = {*after("print(*sys.modules)", tmp_path, *words)}
+    assert not names & {*HEAVY, "pydantic", "cephtui.models.base", "cephtui.presets", "cephtui.reports.views"}
+
+
 def test_a_session_is_shown_without_what_only_its_runs_table_and_curves_need(tmp_path: Path) -> None:
     names = {*after("print(*sys.modules)", tmp_path, "show", "demo")}
     assert not names & {"asyncio", "asyncssh", "textual"}
@@ -386,6 +393,9 @@ LATER = (
     "cluster.preflight",
     "cluster.reader",
     "models.findings",
+    "models.nodes",
+    "models.plan",
+    "models.promise",
     "models.results",
     "models.rows",
     "models.run",

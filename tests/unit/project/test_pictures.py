@@ -73,8 +73,9 @@ def test_only_rows_that_change_are_drawn_again() -> None:
         return Picture(tuple(f"<text>{word}</text>" for word in words), _CELLS, "#000000")
 
     frames = [(1.0, screen("same", "a")), (1.0, screen("same", "b")), (2.0, screen("same", "b"))]
-    svg = moving(frames, poster=1)
+    svg = moving(frames, 1, "played at 8x")
     shown = {text.text: group for group in elements(svg, "g") for text in group}
+    assert [text.text for text in elements(svg, "text") if text.text not in shown] == ["played at 8x"]
     assert {word: group.get("visibility") for word, group in shown.items()} == {"same": None, "a": "hidden", "b": None}
     assert shown["b"].get("style") == "animation-name:s1-3"
     assert "@keyframes s1-3{0%{visibility:hidden}25%{visibility:visible}}" in svg

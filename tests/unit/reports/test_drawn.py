@@ -201,8 +201,8 @@ def test_a_plan_names_what_it_writes_and_who_else_uses_the_pool() -> None:
 @pytest.mark.parametrize(
     ("nodes", "osds", "words"),
     [
-        (("a",), 1, "512 in flight, but 1 OSD takes 256 messages at once"),
-        (("a", "b", "c"), 3, "1,536 in flight, but 3 OSDs take 768 messages at once"),
+        (("a",), 1, "512 in flight, but 1 OSD accepts 256 messages at once"),
+        (("a", "b", "c"), 3, "1,536 in flight, but 3 OSDs accept 768 messages at once"),
         (("a", "b", "c"), 6, ""),
         (("a", "b", "c"), None, ""),
     ],
@@ -333,7 +333,7 @@ def test_marks_stand_between_the_runs() -> None:
     second = recorded(2, batch="other", started_at=first.started_at + timedelta(minutes=5))
     mark = Mark(at=first.started_at + timedelta(minutes=1), text="jumbo frames on [x]")
     drawn = printed(draw_runs([first, second], [mark]))
-    assert [line.split()[0] for line in drawn.splitlines()] == ["#", "1", "*", "2"]
+    assert [line.split()[0] for line in drawn.splitlines()] == ["all", "#", "1", "*", "2"]
     assert f"jumbo frames on [x] ({text.moment(mark)})" in drawn
 
 

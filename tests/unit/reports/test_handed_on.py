@@ -157,15 +157,27 @@ def test_marks_and_refused_runs_have_their_rows() -> None:
     ((_, first, marked, second),) = tables(text)
     assert (first[0], marked[0], second[0]) == ("1", "*", "2")
     assert marked[1].startswith("ceph osd pool set bench size 2 (2026-")
-    assert second[4:] == [*"-----", "refused", "the pool is in use"]
+    assert second[3:] == [*"-----", "refused", "the pool is in use"]
+    assert text.count("4k randwrite qd64 j8 20 s") == 1, "what is the same for all runs stands once"
 
 
 def test_markdown_has_the_mean_of_repeats_and_csv_only_runs() -> None:
     runs = [recorded(n, iops=iops, p99=0.1) for n, iops in ((1, 10000), (2, 10400), (3, 9800))]
     ((_, *_, mean, interval, spread),) = tables(runs_markdown(runs))
-    assert (mean[:5], mean[-1]) == (["1-3", "mean", "", "write", "10.1k"], "n=3")
-    assert (interval[1:5], spread[1:5]) == (["95 %", "", "", "±7.8 %"], ["spread", "", "", "3.0 %"])
+    assert (mean[:4], mean[-1]) == (["1-3", "mean", "write", "10.1k"], "n=3")
+    assert (interval[1:4], spread[1:4]) == (["95 %", "", "±7.8 %"], ["spread", "", "3.0 %"])
     assert [row["run"] for row in csv.DictReader(StringIO(runs_csv(runs)))] == ["1", "2", "3"]
+
+
+def test_what_is_the_same_for_all_runs_of_a_tool_stands_once() -> None:
+    first = in_cluster(1, preset="one")
+    runs = [first, in_cluster(2, preset="two", batch="b", options={**first.options, "iodepth": 4})]
+    text = runs_markdown(runs)
+    assert "all runs: 4k randwrite j8 20 s" in text
+    ((_, *rows),) = tables(text)
+    assert [row[2].split()[0] for row in rows] == ["qd64", "qd4"]
+    other = in_cluster(3, preset="three", batch="c", tool="rados-bench", options={})
+    assert "all runs of fio: 4k randwrite j8 20 s" in runs_markdown([*runs, other])
 
 
 def test_any_text_stays_itself_in_a_table() -> None:
@@ -238,7 +250,8 @@ def test_csv_has_base_units_and_a_row_for_each_direction(golden: Golden) -> None
 def test_a_table_stands_alone() -> None:
     lines = printed(draw_session([in_cluster(1), in_cluster(2)])).splitlines()
     assert "pve1 · fio 3.33, Ceph 19.2.1 HEALTH_OK before the run · rbd:bench size 3" in lines[0]
-    assert lines[2].split()[:7] == ["1", "write-iops", "4k", "randwrite", "qd64", "j8", "20"]
+    assert lines[1].startswith("all runs: 4k randwrite qd64 j8 20 s")
+    assert lines[3].split()[:3] == ["1", "write-iops", "write"]
     assert lines[-1] == "details: cephtui show replay/1"
     assert "details" not in printed(draw_session([in_cluster(1)], saved=False))
 

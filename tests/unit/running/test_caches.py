@@ -19,7 +19,7 @@ from cephtui.cli.work import check_manner
 from cephtui.models import ClusterEnvironment, Node, NodeEnvironment, Plan, Run
 from cephtui.models.base import Quiet
 from cephtui.models.findings.data import CACHES
-from cephtui.models.plan import Manner
+from cephtui.models.manner import Manner
 from cephtui.nodes.local import LocalConnection
 from cephtui.nodes.transport import Completed, TransportError
 from cephtui.nodes.vault import Vault

@@ -45,7 +45,7 @@ async def test_a_cache_that_is_set_for_an_image_or_its_pool_is_found(source: str
     assert (finding.code, finding.level, recorder.operations_per_io) == ("librbd-cache", "invalidates", None)
     assert finding.values["option"] == "rbd_cache=true"
     assert str(finding.values[source]).startswith(where)
-    assert finding.cure.startswith(f"switch it off while you measure: rbd config {source} set {where}")
+    assert finding.cure.startswith(f"switch the cache off while you measure: rbd config {source} set {where}")
 
 
 @pytest.mark.parametrize(

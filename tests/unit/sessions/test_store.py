@@ -686,7 +686,7 @@ def test_where_sessions_can_not_be_written_the_next_step_is_said(number: int, wh
     assert os.strerror(number) in text
     assert text.count("/x") == 1
     assert "CEPHTUI_DATA_DIR" in text
-    assert ("make room" in text) == (number in store.NO_ROOM)
+    assert ("free up space" in text) == (number in store.NO_ROOM)
 
 
 def test_a_directory_that_is_none_is_told(tmp_path: Path, golden: Golden) -> None:

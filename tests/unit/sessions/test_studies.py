@@ -30,4 +30,4 @@ def test_repeats_until_stable_have_the_interval_with_which_they_ended(
     for words in (("show", directory.name), ("report", directory.name)):
         text = CliRunner().invoke(cli, words).output
         assert f"±{margin}" in text
-        assert ("rarer slow runs can't be excluded" in " ".join(text.split())) == (kind == STABLE)
+        assert ("occasional slow runs can't be excluded" in " ".join(text.split())) == (kind == STABLE)

@@ -14,6 +14,7 @@ from typing import IO
 
 import pytest
 
+from cephtui import writing
 from cephtui.cli.emit import Output
 from cephtui.cli.measuring import carry_out
 from cephtui.models import Node, Plan, Run, Sample
@@ -44,8 +45,8 @@ class Trouble:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.where, self.number, self.after = "", errno.EIO, 0
         self.met = 0
-        self._write, self._whole = writer._write_all, writer.write_whole
-        monkeypatch.setattr(writer, "_write_all", self._write_all)
+        self._write, self._whole = writing.write_all, writing.write_whole
+        monkeypatch.setattr(writer, "write_all", self._write_all)
         monkeypatch.setattr(writer, "write_whole", self._write_whole)
 
     def _meet(self, path: str) -> None:

@@ -640,6 +640,11 @@ def test_a_slow_osd_is_a_result_and_no_doubt_about_it() -> None:
     assert measured_run(1, findings=(Finding(code="slow-job", text="osd.1 is slow"),)).validity == "VALID"
 
 
+def test_the_slowest_has_the_only_row() -> None:
+    shown = bars([figure("osd.0", 100), figure("osd.1", 50)], width=40, rows=1).plain
+    assert shown.startswith("osd.1")
+
+
 def test_no_jobs_have_no_bars() -> None:
     assert bars([]).plain == ""
     assert bars([figure("osd.0", 0)]).plain.startswith("osd.0 hdd pve1 sda ────")

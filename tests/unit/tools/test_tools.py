@@ -565,4 +565,4 @@ def test_what_is_wrong_with_options_is_said_of_the_first(options: dict[str, obje
 
 def test_what_no_preset_has_is_left_out_with_the_reason() -> None:
     assert SprayOptions.reason_against("speed") is None
-    assert SprayOptions.reason_to_leave_out("speed") == "cephtui does not set it"
+    assert SprayOptions.reason_to_leave_out("speed") == "not an option that cephtui sets"

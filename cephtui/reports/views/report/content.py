@@ -61,6 +61,7 @@ from cephtui.reports.views.report.tables import (
     nodes_beside,
     points_of,
     points_table,
+    result_lines,
     runs_table,
 )
 from cephtui.reports.views.runs import UNTIL_STABLE
@@ -84,12 +85,12 @@ from cephtui.reports.words.verdict import (
 _TONES: dict[str, Style] = {"met": "good", "not met": "bad", "undecided": "open"}
 _TESTS = {"paired": "paired t, runs interleaved", "welch": "Welch's t, runs not interleaved"}
 _OF_ONE = (
-    "It is met if the whole interval is on the good side of what is required, not met if all of it is on the other, "
-    "else the answer is inconclusive."
+    "It is met if the whole interval is on the good side of what is required, not met if all of it is on the other "
+    "side, otherwise inconclusive."
 )
 _OF_SEVERAL = (
     "It is met if the whole interval of each of the {0} figures is on the good side of what is required, not met if "
-    "one is on the other by more than chance makes of the worst of {0} (Holm), else the answer is inconclusive."
+    "one is on the other side by more than chance explains for the worst of {0} (Holm), otherwise inconclusive."
 )
 _CHARTS_MOST = 4
 """Of one kind."""
@@ -216,12 +217,16 @@ def _survey(material: Material, curves: Sequence[_CurveWithKnees], why: Diagnosi
     if why:
         yield Text(naming_runs(conclusion_text(why)), "strong")
     yield from (Text(remark, "strong") for remark in slowest_remarks(matrix))
-    yield from (Text(line, "strong") for line in [*_peaks(material, curves)][:_SENTENCES_MOST])
+    blocks = matrix_blocks(matrix)
+    lines = [*_peaks(material, curves)]
+    if not (lines or blocks or why):
+        lines = [*result_lines(material)]
+    yield from (Text(line, "strong") for line in lines[:_SENTENCES_MOST])
     if not material.expected:
         yield Text(f"{runs} (a survey: no before and after to compare)")
     if material.notes:
         yield Items(material.notes)
-    yield from matrix_blocks(matrix)
+    yield from blocks
 
 
 def _peaks(material: Material, curves: Sequence[_CurveWithKnees]) -> Iterator[str]:
@@ -235,13 +240,13 @@ def _peaks(material: Material, curves: Sequence[_CurveWithKnees]) -> Iterator[st
 
 
 def _changed(material: Material) -> tuple[Block, ...]:
-    noted = "noted: " if material.changes else ""
+    noted = "mark: " if material.changes else ""
     marks = (words(f"{noted}{mark.text} (", naming_runs(moment(mark)), ")") for mark in _marks(material))
     items = cut_items(marks, "marks")
     if material.is_versus:
         items = (f"{' against '.join(material.sides)}: runs of the same presets with the same options, in pairs",)
     elif material.changes:
-        items = (*(items or ("noted: nothing, there is no mark",)), *_seen(material))
+        items = (*(items or ("mark: none",)), *_seen(material))
     loads = () if material.changes else cut_items(loads_of(material), "loads")
     return (Items((*items, f"measured: {period(material.runs)}{_by(material)}", *loads)),)
 
@@ -253,14 +258,14 @@ def _by(material: Material) -> str:
     if not names or len(names) < len(users):
         return ""
     imported = any(run.imported_from is not None for run in material.runs)
-    return f", by {listed(names)}{' (but for imported runs)' if imported else ''}"
+    return f", by {listed(names)}{' (except imported runs)' if imported else ''}"
 
 
 def _seen(material: Material) -> tuple[Cell, ...]:
     """Differences between the sides that were seen, whatever was noted."""
     differences = material.judgement.conclusion.changed if material.judgement else ()
-    lines = cut_items((f"seen to differ: {text}" for text in differences), "differences")
-    return lines or ("seen to differ: nothing in what is known of options, nodes, versions and cluster",)
+    lines = cut_items((f"difference: {text}" for text in differences), "differences")
+    return lines or ("difference: none recorded in options, nodes, versions and cluster",)
 
 
 def _figures(material: Material, curves: Sequence[_CurveWithKnees]) -> tuple[Block, ...]:
@@ -388,8 +393,8 @@ def _method(material: Material) -> tuple[Block, ...]:
 
 def _of_study(material: Material) -> tuple[str, ...]:
     return (
-        "A run counts as one figure, its ramp left out. Repeats stand as their geometric mean with the 95 % interval "
-        "of that mean; runs that did not end well, or read from a cache or a thin image, are not counted.",
+        "Each run counts as one figure, without its ramp. Repeats are shown as their geometric mean with its 95 % "
+        "interval; runs that did not end well, or read from a cache or a thin image, are not counted.",
         *([f"Of repeats until stable, {UNTIL_STABLE}."] if material.until_stable else []),
     )
 
@@ -402,10 +407,10 @@ def _of_verdicts(deciding: Sequence[Verdict], sides: tuple[str, str]) -> tuple[s
     runs = dict.fromkeys(
         f"{len(verdict.after)} runs {sides[1]} and {len(verdict.before)} {sides[0]}" for verdict in deciding
     )
-    of = next(iter(runs)) if len(runs) == 1 else f"the runs {sides[1]} and those {sides[0]}, as many as the table says"
+    of = next(iter(runs)) if len(runs) == 1 else f"the runs {sides[1]} and {sides[0]}, counted in the table"
     return (
-        "A run counts as one figure, its seconds do not count by themselves: the change is the ratio of the geometric "
-        f"means of {of}, and its interval{' by itself' * several} holds with {100 * first.confidence:g} % confidence "
+        "Each run counts as one figure, not each second. The change is the ratio of the geometric means of "
+        f"{of}, and its interval{' by itself' * several} holds with {100 * first.confidence:g} % confidence "
         f"({tests}, on logarithms; {looks}).",
         _OF_SEVERAL.format(len(deciding)) if several else _OF_ONE,
     )
@@ -421,5 +426,5 @@ def _origin(material: Material) -> tuple[Block, ...]:
         *(f"imported, not measured by cephtui: {text}" for text in imported),
     ]
     digests = "\n".join(f"{digest}  {path}" for path, digest in material.files)
-    code = [Code("SHA-256 of what this report was made from: sha256sum -c in the directory of the sessions", digests)]
+    code = [Code("SHA-256 of the files behind this report: run sha256sum -c in the directory of the sessions", digests)]
     return (Items(tuple(items)), *(code if digests else []))

@@ -24,7 +24,7 @@ from cephtui.frozen import dataclass
 from cephtui.models import Ceiling, ClusterSample, Mark, Run, Sample
 from cephtui.models.expectation import Expected
 from cephtui.models.metrics import BY_NAME, Metric
-from cephtui.models.study import Ordered
+from cephtui.models.study import Ordered, SavedStudy
 from cephtui.reading import open_regular
 from cephtui.reports.blocks import Words, words
 from cephtui.reports.drawn.sparks import bucket
@@ -200,9 +200,15 @@ def of_change(saved: SavedChange, question: ConclusionTerms, at: datetime, title
 
 
 def of_study(
-    directory: Path, runs: Sequence[Run], question: ConclusionTerms, at: datetime, title: str = ""
+    directory: Path,
+    runs: Sequence[Run],
+    question: ConclusionTerms,
+    at: datetime,
+    title: str = "",
+    *,
+    is_whole: bool = True,
 ) -> Material:
-    """Runs of one session without a verdict. Raises StoreError, also for no runs."""
+    """Runs of one session without a verdict: all, or some of them. Raises StoreError, also for no runs."""
     if not runs:
         raise store.StoreError(f"session {directory.name} has no runs: there is nothing to report")
     material = _material(directory.parent, runs, tuple(store.read_marks(directory)), question, at, title, ())
@@ -210,11 +216,18 @@ def of_study(
     studies = read_studies(directory)
     return replace(
         material,
-        ordered=ordered_in(studies),
+        ordered=ordered_in(studies if is_whole else _studies_of(runs, studies)),
         osds=osds,
         until_stable=frozenset(batches_until_stable(directory)),
         is_diagnosis=any(study.diagnosis for study in studies),
     )
+
+
+def _studies_of(runs: Iterable[Run], studies: Iterable[SavedStudy]) -> list[SavedStudy]:
+    """The studies in which these runs were measured, with nothing in them that was to be measured besides."""
+    batches = {run.batch for run in runs}
+    parts = ((study, tuple(cell for cell in study.cells if cell.batch in batches)) for study in studies)
+    return [study.model_copy(update={"cells": cells}) for study, cells in parts if cells]
 
 
 def of_versus(versus: Versus, directory: Path, question: ConclusionTerms, at: datetime, title: str = "") -> Material:

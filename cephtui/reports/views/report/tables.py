@@ -222,6 +222,23 @@ def _point_rows(
     return rows
 
 
+def result_lines(material: Material) -> Iterator[str]:
+    """``write-iops: write IOPS 109k (±2.9 %, 3 runs)``: the figure that each point is about, in each direction."""
+    measured_texts = measured_in(material)
+    for point in points_of(material):
+        summary, run = summarize(point), point.repeats[-1]
+        figures = []
+        for flow, estimates in summary.estimates.items():
+            metric = metric_of_flow(material.headline(run), summary.counted, flow)
+            estimate = estimates.get(metric.name)
+            margin = margin_of(estimate, is_looked_at=run.batch in material.until_stable)
+            repeats = f" ({margin}, {len(summary.counted)} runs)" if margin else ""
+            value = metric.as_text(estimate.value if estimate else None)
+            figures.append(f"{flow} {title_of(metric, [run.tool], [flow])} {value}{repeats}")
+        if figures:
+            yield ": ".join(filter(None, [measured_texts[name_of(run)], ", ".join(figures)]))
+
+
 def measured_in(material: Material) -> Mapping[str, str]:
     """What sets each run apart from the others, by its name: step or preset, and conditions that not all of it have."""
     steps = {cell.batch: cell.step for cell in (material.ordered.cells if material.ordered else ())}
@@ -280,7 +297,7 @@ def findings_of(material: Material) -> tuple[Block, ...]:
         summed = summed_findings(found, len(material.runs))
         rows += [(material.ids(map(name_of, runs)), text, *why) for text, runs in summed.items()]
     if not rows:
-        return (Text("none: nothing was found that limits what the figures mean"),)
+        return (Text("none: no finding limits the figures"),)
     return (Table(columns(("runs", "finding", "effect", "what helps"), "llll"), cut_rows(rows, "findings")).filled,)
 
 

@@ -180,7 +180,7 @@ def test_a_link_that_loses_segments(golden: Golden) -> None:
 
 def test_what_is_sent_again_is_a_share_of_all_that_is_sent() -> None:
     (finding,) = findings(watched(20, tcp_segments_sent=100, tcp_segments_resent=300))
-    assert finding.text.startswith("a: 75.0 % of the TCP segments were sent again (6,000)")
+    assert finding.text.startswith("a: 75.0 % of the TCP segments were retransmitted (6,000)")
 
 
 def test_a_link_that_loses_what_is_sent_to_the_node(golden: Golden) -> None:

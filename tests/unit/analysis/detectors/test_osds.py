@@ -537,7 +537,7 @@ def test_what_osds_did_all_the_time_or_all_of_them_or_a_little_is_no_cause(
 def test_a_message_cap_that_is_reached_all_the_time_is_beside_a_fall() -> None:
     values = why(fallen([sample(at, refused=500) for at in range(1, 61)])).values
     assert "cause" not in values
-    assert str(values["beside"]).startswith("('OSDs refused")
+    assert str(values["beside"]).startswith("('OSDs delayed")
 
 
 def test_an_osd_that_becomes_slow_long_after_a_fall_is_no_cause_of_it() -> None:

@@ -41,17 +41,17 @@ def texts(of: ClusterEnvironment) -> list[str]:
         (cluster(config={f"osd.1 {SSD}": "10"}), []),
         (
             cluster(**MCLOCK, config={f"osd.1 {SSD}": "10"}),
-            [f"mClock expects 10 IOPS of osd.1 ({SSD}), 21.5k of the other OSDs"],
+            [f"mClock assumes 10 IOPS for osd.1 ({SSD}), 21.5k for the other OSDs"],
         ),
         (
             cluster(**MCLOCK, config={f"osd.{osd} {SSD}": str(iops) for osd, iops in enumerate((9e3, 8e3, 2e3, 7e3))}),
-            [f"mClock expects 2.00k IOPS of osd.2 ({SSD}), 8.00k of the other OSDs"],
+            [f"mClock assumes 2.00k IOPS for osd.2 ({SSD}), 8.00k for the other OSDs"],
         ),
         (
             cluster(**MCLOCK, config={f"osd.{osd} {SSD}": str(iops) for osd, iops in enumerate((9e3, 8e3, 4e3, 7e3))}),
             [],
         ),
-        (cluster(**MCLOCK, config={f"osd {SSD}": "10"}), [f"mClock expects 10 IOPS of osd.0, osd.1, osd.2 and 1 more "
+        (cluster(**MCLOCK, config={f"osd {SSD}": "10"}), [f"mClock assumes 10 IOPS for osd.0, osd.1, osd.2 and 1 more "
                                                           f"({SSD}), the default is 21.5k"]),
         (cluster(**MCLOCK, config={f"osd {SSD}": "10", **{f"osd.{osd} {SSD}": "9000" for osd in range(4)}}), []),
         (cluster(2, **MCLOCK, config={f"osd.0 {SSD}": "3000"}), []),
@@ -59,7 +59,7 @@ def texts(of: ClusterEnvironment) -> list[str]:
         (cluster(device_class="hdd", **MCLOCK, config={f"osd.0 {SSD}": "10"}), []),
         (
             cluster(device_class="hdd", **MCLOCK, config={f"osd.0 {HDD}": "12.5", f"osd/class:hdd {HDD}": "400"}),
-            [f"mClock expects 12.5 IOPS of osd.0 ({HDD}), 400 of the other OSDs"],
+            [f"mClock assumes 12.5 IOPS for osd.0 ({HDD}), 400 for the other OSDs"],
         ),
     ],
 )  # fmt: skip
@@ -69,7 +69,7 @@ def test_an_osd_of_which_mclock_expects_too_little(of: ClusterEnvironment, said:
 
 def test_a_pool_on_disks_of_several_classes() -> None:
     mixed = cluster(class_by_osd={"0": "ssd", "1": "hdd", "2": "hdd", "3": "hdd"})
-    assert texts(mixed) == ["pool vms lies on OSDs of several device classes: 3 hdd, 1 ssd"]
+    assert texts(mixed) == ["pool vms uses OSDs of several device classes: 3 hdd, 1 ssd"]
     assert texts(cluster(class_by_osd={})) == []
 
 
@@ -79,7 +79,7 @@ def test_a_pool_on_disks_of_several_classes() -> None:
 )
 def test_a_pool_that_lies_on_few_of_its_osds(osds: int, of: int, size: int, is_said: bool) -> None:
     few = cluster(osds, pool={"name": "vms", "size": size}, osds_by_host={"pve1": of})
-    said = [f"pool vms lies on {osds} of the {of} OSDs that its CRUSH rule may use"]
+    said = [f"pool vms uses only {osds} of the {of} OSDs that its CRUSH rule allows"]
     assert texts(few) == (said if is_said else [])
 
 

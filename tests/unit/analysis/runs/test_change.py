@@ -166,4 +166,4 @@ def test_sides_in_order_of_time() -> None:
 def test_a_mark_that_is_passed_over_says_why(demo_session: Path) -> None:
     """The demo's last marks stand in its last run."""
     runs, marks = store.read_runs(demo_session)[0], store.read_marks(demo_session)
-    assert change_of_session(demo_session).notes == (f"{why_none(runs, marks, len(marks))}: judged is mark 1",)
+    assert change_of_session(demo_session).notes == (f"{why_none(runs, marks, len(marks))}: mark 1 is judged",)

@@ -153,7 +153,7 @@ def test_segments_that_are_lost_in_all_runs_together() -> None:
     (cause,) = diagnosis([lossy(1, 23), lossy(2, 31), lossy(3, 20)]).causes
     assert cause.kind.code == "retransmits"
     assert [part.run.run for part in cause.evidence] == [2]
-    assert "1.3 % of the TCP segments were sent again (74)" in cause.finding.text
+    assert "1.3 % of the TCP segments were retransmitted (74)" in cause.finding.text
     assert codes(lossy(1, 23), lossy(2, 3), lossy(3, 3)) == [], "fewer than 50"
     assert codes(lossy(1, 60), *(lossy(number, 0) for number in range(2, 6))) == ["retransmits"], "0.6 %"
     assert codes(lossy(1, 60), *(lossy(number, 0) for number in range(2, 13))) == [], "0.3 %, nearly"
@@ -330,8 +330,8 @@ def test_what_to_do_about_each_part_of_an_osd_that_is_slow() -> None:
     by_queue = SLOW.model_copy(update={"values": {**SLOW.values, "part": "queue"}})
     (cause,) = diagnosis([written(1, by_commit), written(2, SLOW), written(3, by_queue)]).causes
     assert [cure.partition(":")[0] for cure in cause.cures] == [
-        "look at the disk of that OSD",
-        "look at the CPU of that OSD and of its host",
+        "check the disk of that OSD",
+        "check the CPU of that OSD and of its host",
     ]
 
 
@@ -423,7 +423,7 @@ def test_the_look_before_any_load_in_one_line() -> None:
     few = setup.FEW_OSDS.found(pool="bench", osds=2, of=3)
     assert look_line(written(1, few, during, SLOW, cluster=seen)) == (
         "before any load: HEALTH_OK, 3 of 3 OSDs up, pool bench with 10 to 12 PGs on each of 2 OSDs (2 ssd), "
-        "pool bench lies on 2 of the 3 OSDs that its CRUSH rule may use"
+        "pool bench uses only 2 of the 3 OSDs that its CRUSH rule allows"
     )
     assert look_line(written(1, cluster=None)) == ""
 

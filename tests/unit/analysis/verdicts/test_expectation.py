@@ -246,7 +246,7 @@ def test_runs_that_do_not_count_make_it_invalid_and_are_named() -> None:
     assert (found.word, found.answer, found.measured) == ("INVALID", "undecided", None)
     assert [each.why for each in found.left_out] == ["the image is thin", "stopped"]
     ((text, _),) = expected_lines([found])
-    assert text.startswith("INVALID write-iops: expected 1 IOPS; tuning/1: the image is thin")
+    assert text.startswith("NOT COUNTED write-iops: expected 1 IOPS; tuning/1: the image is thin")
 
 
 def test_a_run_without_the_figure_is_named(golden: Golden) -> None:

@@ -607,7 +607,7 @@ def test_a_trend_on_both_sides_is_said(golden: Golden) -> None:
     per_run = 0.98
     values = [1000 * per_run**at * (1.001 if at % 2 else 1.0) for at in range(8)]
     judged = concluded(values[:4], values[4:])
-    assert f"by {100 * (1 - per_run**3):.0f} % within" in judged.conclusion.notes[0]
+    assert f"by {100 * (1 - per_run**3):.0f} % in the longer" in judged.conclusion.notes[0]
     golden.same([note.split(":")[0] for note in judged.conclusion.notes])
     rising = concluded(values[:3:-1], values[3::-1])
     assert [note[:13] for note in rising.conclusion.notes] == ["figures rose "]
@@ -639,7 +639,7 @@ def test_a_drift_of_seconds_is_not_drawn_out() -> None:
         for begun in (0, 3600)
     )
     (note,) = conclude([Change(first, second)], asked(), STARTED).conclusion.notes
-    assert "by 22 % within" in note
+    assert "by 22 % in the longer" in note
 
 
 def test_in_turns_a_drift_is_on_both_sides_and_needs_no_word() -> None:
@@ -945,7 +945,7 @@ def test_words_of_before_and_after_are_only_used_where_it_is_so_in_time(golden: 
 def test_sides_that_lie_among_each_other_are_neither_before_nor_after() -> None:
     values = [1000.0 + at for at in range(6)]
     judged = conclude([in_order("ABBBAA", values)], asked(), STARTED)
-    assert "their runs lie among each other" in judged.conclusion.notes[0]
+    assert "their runs overlap in time" in judged.conclusion.notes[0]
     assert " % A, " in figures_text(only(judged))
 
 

@@ -99,7 +99,7 @@ def test_what_was_not_measured_alike_has_no_partner_and_is_named(change: dict[st
     assert numbers(found) == [([2], [2])]
     assert alone(found) == ["a/1", "b/1"]
     told = {each.run: each.why for each in concluded(left, right).conclusion.left_out}
-    assert told == {"a/1": "no partner in b", "b/1": "no partner in a"}
+    assert told == {"a/1": "no matching run in b", "b/1": "no matching run in a"}
 
 
 def test_options_that_follow_from_the_target_do_not_part_a_pair() -> None:
@@ -326,8 +326,8 @@ def test_a_row_has_the_figures_the_interval_and_the_word() -> None:
 
 def test_of_several_it_is_said_that_intervals_are_of_each_by_itself() -> None:
     one, two = (concluded(*of_presets([(SAME.before, SAME.after)] * number)) for number in (1, 2))
-    assert "by itself" in legend(two)[0]
-    assert "by itself" not in legend(one)[0]
+    assert "for one comparison" in legend(two)[0]
+    assert "for one comparison" not in legend(one)[0]
     assert legend(concluded(*of_presets([((1000,), (1100,))]))) == []
 
 

@@ -70,7 +70,7 @@ def test_every_kind_of_target_says_its_names(text: str, expected: str) -> None:
         ("ssh: connect to host PVE9 port 22: refused", "ssh: connect to host node-1 port 22: refused"),
         ("jump host root@gate: no such host: gate (?)", "jump host node-1: no such host: node-2 (?)"),
         ("the jump host can't reach inner port 22: lost", "the jump host can't reach node-1 port 22: lost"),
-        ("lead in a circle: gate -> inner -> gate", "lead in a circle: node-1 -> node-2 -> node-1"),
+        ("form a loop: gate -> inner -> gate", "form a loop: node-1 -> node-2 -> node-1"),
         ("Connection closed by pve9 port 22", "Connection closed by node-1 port 22"),
         ("alice@pve9: Permission denied (publickey)", "node-1: Permission denied (publickey)"),
         ("unable to connect to server pve9: No route", "unable to connect to server node-1: No route"),

@@ -441,9 +441,10 @@ def shown(left: Side, right: Side, **options: Any) -> list[str]:
 def test_what_is_shown_stands_first_then_differences_figures_and_findings() -> None:
     marked = run(2, 1123.0, target="rbd:other", findings=(Finding(code="recovery", text="7 % degraded [x]"),))
     lines = shown(side(run(1)), side(marked))
-    assert lines[0].startswith("A tuning/1 write-iops: 4k randwrite")
+    assert lines[0].startswith("session tuning, write-iops: 4k randwrite")
     order = [
-        "B tuning/2",
+        "A #1",
+        "B #2",
         "write-iops  INCONCLUSIVE: 1 run per side: too few for a verdict (3 needed)",
         "  write IOPS 1.00k -> 1.12k, +12.3 %",
         "run     target",
@@ -560,14 +561,14 @@ def test_what_was_not_asked_is_not_said_to_be_alike(golden: Golden) -> None:
     log = unknown.model_copy(update={"imported_from": "x.txt:1"})
     texts = [none_differed(runs) for runs in ([known], [unknown], [known, unknown], [known, log])]
     golden.same(texts)
-    assert ["cluster was asked" in text for text in texts] == [False, True, True, False]
-    (line,) = (line for line in shown(side(unknown), side(unknown)) if line.startswith("nothing differed"))
+    assert ["queried" in text for text in texts] == [False, True, True, False]
+    (line,) = (line for line in shown(side(unknown), side(unknown)) if line.startswith("no difference"))
     assert line == texts[1]
     assert texts[1] in comparison_markdown(side(unknown), side(unknown))
 
 
 def test_where_nothing_differed_it_says_so() -> None:
-    assert "nothing differed in parameters, nodes, versions and cluster" in shown(side(run(1)), side(run(2)))
+    assert "no difference in parameters, nodes, versions and cluster" in shown(side(run(1)), side(run(2)))
 
 
 def test_the_build_is_shown_where_the_version_is_the_same() -> None:
@@ -600,9 +601,10 @@ def test_many_differences_leave_room_for_the_figures_and_continue_at_the_end() -
 def test_a_run_without_figures_is_shown_as_such(golden: Golden) -> None:
     failed = side(run(9, outcome="failed", summary=Summary()))
     lines = shown(side(run(1)), failed)
-    assert lines[1].startswith("B tuning/9")
-    golden.same(lines[2])
-    golden.same(line for line in lines[3:] if "no results" in line)
+    assert lines[0].startswith("session tuning, ")
+    assert lines[2].startswith("B #9")
+    golden.same(lines[3])
+    golden.same(line for line in lines[4:] if "no results" in line)
     golden.same(shown(failed, failed)[-1])
 
 
@@ -716,7 +718,7 @@ def test_options_that_differ_stand_in_the_line_of_each_side() -> None:
         Side((run(number, options=options | own),)) for number, own in ((1, {"fsync": 8}), (2, {"fdatasync": 4}))
     )
     lines = text_of(draw_comparison(left, right), width=120).splitlines()
-    assert ["fsync=8" in lines[0], "fdatasync=4" in lines[1]] == [True, True]
+    assert ["fsync=8" in lines[1], "fdatasync=4" in lines[2]] == [True, True]
 
 
 def test_an_arrow_stands_only_where_the_verdict_shows_a_difference() -> None:

@@ -13,8 +13,10 @@ from cephtui.analysis.verdicts.conditions import spread_of_seconds
 from cephtui.models import Node, Run, Seconds, Step, Total
 from cephtui.models.findings.measurement import STALLED
 from cephtui.models.metrics import BY_NAME, HEADLINE_BY_NAME, METRICS, is_carried
+from cephtui.models.verdict import LeftOut
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.reports.words.text import conditions, latency_word, metric_of, short_conditions, title_of
+from cephtui.reports.words.verdict import left_out_lines
 from cephtui.sessions import store
 from cephtui.sessions.jsonlines import as_json
 from cephtui.targets import parse_target
@@ -212,3 +214,20 @@ def test_the_range_of_a_saved_run_has_its_gap_in_it(demo_session: Path) -> None:
         0.0,
         0.0,
     ]
+
+
+@pytest.mark.parametrize(
+    ("reasons", "lines"),
+    [
+        (["too short"] * 3, ["a/1-3: too short"]),
+        (["osd.1 took 114 ms", "osd.1 took 7.35 ms", "osd.1 took 2 s"], ["a/1-3: osd.1 took 114 ms; 2 more like it"]),
+        (["osd.1 took 114 ms", "osd.2 took 114 ms"], ["a/1: osd.1 took 114 ms", "a/2: osd.2 took 114 ms"]),
+        (
+            ["lab1 5 % busy", "lab-2 5 % busy", "lab1 7 % busy"],
+            ["a/1, 3: lab1 5 % busy; 1 more like it", "a/2: lab-2 5 % busy"],
+        ),
+    ],
+)
+def test_runs_with_the_same_reason_are_one_line(reasons: list[str], lines: list[str]) -> None:
+    left_out = [LeftOut(run=f"a/{number}", why=why) for number, why in enumerate(reasons, 1)]
+    assert left_out_lines(left_out) == lines

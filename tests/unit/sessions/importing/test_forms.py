@@ -558,7 +558,7 @@ def test_logs_are_found_by_the_prefix_that_the_output_names(tmp_path: Path) -> N
     ((_, found),) = read_log_file(folder / "result.txt").runs
     assert len(found.readings) == 4
     log = read_log_file(folder / "lg_bw.1.log")
-    assert (log.is_beside, log.problem) == (True, "fio's bandwidth log, whose run is in result.txt")
+    assert (log.is_beside, log.problem) == (True, "fio's bandwidth log of the run in result.txt")
 
 
 def test_logs_of_single_ios_are_no_seconds(tmp_path: Path) -> None:
@@ -573,8 +573,8 @@ def test_a_log_alone_is_named(tmp_path: Path) -> None:
     folder = copied(tmp_path)
     (folder / "lg.json").unlink()
     named = {path.name: read_log_file(path).problem for path in folder.iterdir()}
-    assert named["lg_lat.1.log"] == named["lg_clat.2.log"] == "fio's latency log without the output of its run"
-    assert named["lg_iops.1.log"] == "fio's IOPS log without the output of its run"
+    assert named["lg_lat.1.log"] == named["lg_clat.2.log"] == "fio's latency log, without the output of the run"
+    assert named["lg_iops.1.log"] == "fio's IOPS log, without the output of the run"
 
 
 def test_a_directory_with_logs_is_read_in_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

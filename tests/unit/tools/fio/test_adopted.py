@@ -542,7 +542,7 @@ def test_a_file_elsewhere_is_neither_read_nor_shown(
     assert run(str(path)) == 1
     said = capsys.readouterr().err
     assert "canary" not in said
-    assert "and there is none" in said
+    assert "and is not there" in said
 
 
 def test_files_that_include_each_other_come_to_an_end(own: Path, tmp_path: Path) -> None:

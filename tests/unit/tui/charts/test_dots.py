@@ -53,6 +53,15 @@ def test_with_room_each_run_has_a_row_and_the_next_one_is_named() -> None:
     assert "┃ mean 520" in drawn[3]
 
 
+def test_with_more_room_the_runs_are_as_far_apart_as_the_sides_and_the_scale_is_at_the_bottom() -> None:
+    drawn = rows(DOTS, 116, 16)
+    named = [row[:8].strip() for row in drawn]
+    assert [place for place, name in enumerate(named) if name] == [0, 2, 4, 7, 9, 11, 13]
+    assert [row.count("┃") for row in drawn[:9]] == [1, 1, 1, 1, 1, 0, 0, 2, 1]
+    assert not any("●" in row or "·" in row for row, name in zip(drawn, named, strict=True) if not name)
+    assert "└" in drawn[14]
+
+
 def test_runs_in_one_place_are_counted() -> None:
     alike = replace(DOTS, sides=(replace(BEFORE, values=(1000.0,) * 3, mean=None), AFTER))
     assert "3" in rows(alike, 76, 3)[0].partition("before")[2]

@@ -15,20 +15,26 @@ from cephtui.analysis.verdicts.noted import NOT_SEEN, UNSEEN
 from cephtui.models import Run
 from cephtui.models.study import CheckGoal
 from cephtui.reports.words.verdict import word_text
-from cephtui.sessions import store
+from cephtui.sessions import demo, store
 from cephtui.sessions.changes import CHANGES_FILE, Ran
 from cephtui.sessions.store import STUDIES_FILE, readable_lines
 from cephtui.sessions.studies import check_goal, read_studies
 from cephtui.studies import KINDS
 from cephtui.studies.queue import Queue
+from cephtui.tui.app import CephtuiApp, SavedApp
+from cephtui.tui.charts.chart import Chart
 from cephtui.tui.console.app import ConsoleApp
 from cephtui.tui.console.check import CheckScreen, judged_text
 from cephtui.tui.console.edits import Edits
 from cephtui.tui.console.how_often import HowOftenScreen, OptionInput
 from cephtui.tui.dialogs import Confirm, EnterText
+from cephtui.tui.keys import active_commands
+from cephtui.tui.screens.sessions import SessionsScreen
 from cephtui.tui.terminal.profile import FULL, Profile
 from cephtui.tui.widgets.big import Big
+from tests.support import desks
 from tests.support.golden import Golden
+from tests.support.played_check import PlayedCheck
 from tests.support.replayed import (
     RECORDED_SECONDS,
     burst,
@@ -59,7 +65,7 @@ def step(app: ConsoleApp) -> str:
     return app.screen.query_one("#phase", Big)._texts[-1]
 
 
-def words(app: ConsoleApp, selector: str) -> str:
+def words(app: CephtuiApp, selector: str) -> str:
     return str(app.screen.query_one(selector, Static).visual)
 
 
@@ -82,7 +88,7 @@ async def named(app: ConsoleApp, pilot: Pilot[None], text: str) -> None:
     await pilot.press(*text, "enter")
 
 
-async def measured_as_it_is(app: ConsoleApp, pilot: Pilot[None]) -> None:
+async def measured_as_it_is(app: CephtuiApp, pilot: Pilot[None]) -> None:
     """What is replayed is never changed, which is asked about."""
     await until(pilot, lambda: isinstance(app.screen, Confirm))
     assert words(app, "Label")[1:] == NOT_SEEN[1:]
@@ -250,12 +256,54 @@ async def test_what_is_required_is_decided_before_the_first_run(tmp_path: Path, 
         await decided(app, pilot)
         golden.same(app.screen.query_one("VerdictInLarge Big", Big)._texts[0])
         golden.same(words(app, "#next"))
-        earlier = len(said(app))
         await pilot.press("r")
-        await until(pilot, lambda: len(said(app)) > earlier)
-        golden.same(said(app)[-1])
+        await pilot.pause()
+        assert isinstance(app.screen, CheckScreen)
         await pilot.press("n")
         await until(pilot, lambda: phase(app) == "before")
+        await pilot.press("r")
+        await until(pilot, lambda: isinstance(app.screen, EnterText))
+
+
+# ------------------------------------------------------------------ recorded runs
+
+
+def offered(app: CephtuiApp) -> set[str]:
+    """The actions of the keys in the footer."""
+    return {command.action for command in active_commands(app.screen) if command.shown}
+
+
+async def until_offered(app: CephtuiApp, pilot: Pilot[None], *actions: str) -> None:
+    await until(pilot, lambda: offered(app) == {*actions, "app.pop_screen"})
+
+
+async def test_the_footer_has_the_keys_that_do_something_then(tmp_path: Path) -> None:
+    session = demo.unpack(tmp_path)
+    before, after = (store.read_run(session, number).batch for number in (9, 22))
+    study = desks.check("write-iops", fixed=3, before=(before,), after=(after,))
+    app = SavedApp(tmp_path, [SessionsScreen(tmp_path)])
+    async with app.run_test(size=(120, 36)) as pilot:
+        played = PlayedCheck(app, session, study)
+        app.push_screen(CheckScreen(study, played.context))
+        await until_offered(app, pilot, "begin", "require")
+        await pilot.press("enter")
+        for side, then in ((played.before, {"change", "anew"}), (played.after, {"close", "anew"})):
+            for run in side:
+                await until_offered(app, pilot, "stop")
+                chart, seconds = app.screen.query_one(Chart), played.begin(run)
+                played.play_to(seconds / 2)
+                await until(pilot, lambda chart: chart.region.height > 0, chart)
+                played.play_to(seconds)
+            played.end_side()
+            await until_offered(app, pilot, *then)
+            assert not chart.region.height
+            if side is played.before:
+                await pilot.press("enter")
+                await until(pilot, lambda: isinstance(app.screen, EnterText))
+                await pilot.press(*"disk", "enter")
+                await measured_as_it_is(app, pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: not isinstance(app.screen, CheckScreen))
 
 
 # ------------------------------------------------------------------ commands that make the change

@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 
 from cephtui import units
 from cephtui.models import Node, Plan
-from cephtui.models.plan import Manner
+from cephtui.models.manner import Manner
 from cephtui.paths import packaged_presets_dir
 from cephtui.planning import Request, make_plan, new_batch
 from cephtui.presets import Choice, Preset, choice_text, load_preset, parse_overrides
@@ -214,7 +214,7 @@ async def test_the_keys_go_round_all_fields_and_what_is_allowed_is_said_of_each(
     assert hints["direct"].startswith("direct: yes or no")
     assert hints["rw"].startswith("rw: one of read, write, randread")
     golden.same(hints["repeats"])
-    assert hints["order"].startswith("order: A B A B or A B B A; of several values")
+    assert hints["order"].startswith("order: A B A B or A B B A; for several values")
     assert hints["drop-caches"] == "drop-caches: yes or no; " + form_module.DROP_CACHES.about
 
 
@@ -278,10 +278,10 @@ async def test_the_other_options_are_found_by_their_names_and_what_they_do() -> 
 async def test_enter_in_the_filter_goes_to_the_first_option_and_escape_shows_all(size: tuple[int, int]) -> None:
     async with bare(size=size) as (app, pilot):
         dialog = app.screen.query_one(".dialog")
-        others = len(values(app)) - 8
+        fields = len(values(app))
         await pilot.press("slash", *"refill")
         await pilot.pause()
-        assert said_below(app, "more-count") == f"1 of {others}"
+        assert said_below(app, "more-count") == f"1 of {fields}"
         assert "enter goes to it" in str(dialog.border_subtitle)
         await pilot.press("enter")
         await until(pilot, lambda: app.focused is app.screen.query_one("#refill_buffers"))
@@ -290,9 +290,11 @@ async def test_enter_in_the_filter_goes_to_the_first_option_and_escape_shows_all
         assert "enter keeps" in str(dialog.border_subtitle)
         await pilot.press("slash", *"no such option", "enter")
         await pilot.pause()
-        assert said_below(app, "more-count") == f"0 of {others}"
+        assert said_below(app, "more-count") == f"0 of {fields}"
         assert (app.results, app.focused) == ([], app.screen.query_one("#filter"))
-        await pilot.press("escape")
+        await pilot.press(*["backspace"] * len("no such option"), *"runtime", "enter")
+        await until(pilot, lambda: app.focused is app.screen.query_one("#runtime"))
+        await pilot.press("slash", "x", "escape")
         await pilot.pause()
         assert app.results == []
         assert all(field.display for field in app.screen.query(Field))

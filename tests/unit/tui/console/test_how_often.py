@@ -13,7 +13,7 @@ from textual.widgets import Input, OptionList, Static
 
 from cephtui.ceph.qos import Limits
 from cephtui.models import Node
-from cephtui.models.plan import Manner
+from cephtui.models.manner import Manner
 from cephtui.models.study import Cell, CheckGoal
 from cephtui.ordering import plans_of
 from cephtui.running.node_requests import NodeRequests
@@ -111,7 +111,7 @@ def test_a_check_asks_what_is_typed() -> None:
     assert goal
     assert (goal.takes_turns, goal.is_commanded, goal.fixed, goal.most) == (True, True, 3, None)
     assert (goal.require_percent, goal.same_percent) == (-5.0, 5.0)
-    with pytest.raises(ValueError, match="takes the change back"):
+    with pytest.raises(ValueError, match="--undo needs --change"):
         ordered("check", undo="y")
 
 
@@ -256,13 +256,13 @@ async def test_the_limits_that_are_set_can_be_the_promise(
         await opened(app, pilot, "runs")
         fields = {field.option.field: field for field in app.screen.query(OptionInput)}
         fields["promised"].value, fields["jobs"].value = "limits", "8"
-        await until(pilot, lambda: "being read" in text_of(app, "#cost"))
+        await until(pilot, lambda: "reading the limits" in text_of(app, "#cost"))
         answer.set_exception(limits) if isinstance(limits, TargetFault) else answer.set_result(limits)
-        await until(pilot, lambda: "being read" not in text_of(app, "#cost"))
+        await until(pilot, lambda: "reading the limits" not in text_of(app, "#cost"))
         assert ("--numjobs=8" in text_of(app, "#plan")) == (limits == Limits(write_iops=500.0))
         golden.same(text_of(app, "#cost"))
         fields["promised"].value = ""
-        await until(pilot, lambda: "of a volume" in text_of(app, "#cost"))
+        await until(pilot, lambda: "for a volume" in text_of(app, "#cost"))
 
 
 async def test_during_a_run_it_is_queued_and_the_form_leads_there(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
 from cephtui.models import Node, Plan, Run
-from cephtui.models.plan import Bound
+from cephtui.models.bounds import Bound
 from cephtui.nodes.transport import Connection, Question, TransportError
 from cephtui.ordering import plans_of
 from cephtui.planning import Order, Request
@@ -598,10 +598,10 @@ async def test_what_is_given_up_is_asked_for_once_and_for_that_target_only(tmp_p
         await pilot.press("1", "enter")
         hosts["local"].facts = {"kind": "file", "size": 15000}
         let_go(app, hosts, "write-iops")
-        await until(pilot, lambda: "1 more that wait" in in_one_line(app))
+        await until(pilot, lambda: "1 more in the queue" in in_one_line(app))
         await pilot.press(*"other", "enter")
         await until(pilot, lambda: len(saved(tmp_path)) == 3 and "type its name (third)" in in_one_line(app))
-        assert "more that wait" not in in_one_line(app)
+        assert "more in the queue" not in in_one_line(app)
         await pilot.press("escape")
         await until(pilot, lambda: not app.busy)
     assert [(run.preset, run.outcome) for run in saved(tmp_path)] == [
@@ -866,7 +866,7 @@ async def test_two_presets_take_turns_and_each_is_a_batch(tmp_path: Path) -> Non
         await pilot.press("i")
         await until(pilot, lambda: listed(app) == ["read-iops, write-iops"])
         await pilot.press("i")
-        await until(pilot, lambda: any("can take turns" in text for text in said(app)))
+        await until(pilot, lambda: any("can alternate" in text for text in said(app)))
         await closed(app, pilot)
         let_go(app, hosts)
         await until(pilot, lambda: not app.busy)

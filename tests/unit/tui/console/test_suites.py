@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cephtui.models import Node
-from cephtui.models.plan import AS_USUAL, Manner
+from cephtui.models.manner import AS_USUAL, Manner
 from cephtui.ordering import plans_of
 from cephtui.paths import packaged_suites_dir
 from cephtui.planning import new_batch

@@ -39,7 +39,7 @@ SCRATCH = "file:/root/.cache/cephtui/scratch-0123abcd/scratch"
 RBD = Candidate("rbd:bench", "new images, replicated x3, 128 PGs, autoscale on, room for 96.0 GiB")
 POOL = Candidate("pool:bench", "objects for rados bench, room for 96.0 GiB")
 ERASURE = Candidate(
-    "rbd:data", "new images, EC 2+1", "pool data is erasure-coded: images can't live there", "use a replicated pool"
+    "rbd:data", "new images, EC 2+1", "pool data is erasure-coded: it can't store images", "use a replicated pool"
 )
 ERASURE_POOL = Candidate("pool:data", "objects for rados bench, room for 1.00 TiB")
 GUESTS = Candidate("rbd:bench/vm-1", "image", "image bench/vm-1 is by its name a guest's disk", "choose another image")
@@ -184,6 +184,15 @@ def test_a_row_is_never_cut_off(width: int) -> None:
         assert "".join("".join(line.plain for line in lines).split()) == "".join([*row.cells, *row.text.split()])
 
 
+def test_cells_stand_close_where_their_columns_have_no_room() -> None:
+    figures = ("write-throughput", "3 runs, 11-29 21:42", "393 IOPS")
+    rows = [PickRow("own", ("#9-11", *figures)), PickRow("other", ("a-session-of-others/9-11", *figures))]
+    columns = widths(rows)
+    assert RowVisual(rows[0], columns).lines(100)[0].plain.index("write-throughput") == columns[0] + 2
+    (only,) = RowVisual(rows[0], columns).lines(72)
+    assert only.plain == "#9-11  write-throughput  3 runs, 11-29 21:42  393 IOPS"
+
+
 def test_text_stands_behind_its_column_or_below_it(golden: Golden) -> None:
     rows = [PickRow("a", ("[x]", "pve1"), "ready for all that may come now"), PickRow("b", ("[ ]", "p" * 30), "typed")]
     columns = widths(rows)
@@ -321,14 +330,14 @@ async def test_targets_are_shown_as_they_are_found() -> None:
         async for _ in picker.in_each_size():
             assert picker.names == ["rbd:bench", SCRATCH]
             assert "current target" in picker.words
-            assert "pve1 (asking" in picker.words
+            assert "pve1 (querying" in picker.words
             assert "pve1 (inspecting" in picker.words
         discovery.tell(DEVICES, DISK, FREE)
         await until(picker.pilot, lambda: "device:/dev/sdb" in picker.names)
-        assert "pve1 (asking" in picker.words
+        assert "pve1 (querying" in picker.words
         discovery.tell(POOLS, RBD, POOL, ERASURE, ERASURE_POOL)
         await until(picker.pilot, lambda: "rbd:data" in picker.names)
-        assert "asking" not in picker.words
+        assert "querying" not in picker.words
         assert picker.names == [
             *("rbd:bench", SCRATCH, "rbd:bench", "pool:bench", "+ rbd:bench/...", "rbd:data", "pool:data"),
             *("device:/dev/sda", "device:/dev/sdb"),
@@ -373,9 +382,9 @@ async def test_a_refused_target_is_dim_and_says_why() -> None:
         discovery.tell(POOLS, RBD, POOL, ERASURE, ERASURE_POOL)
         await until(picker.pilot, lambda: "rbd:data" in picker.names)
         await picker.go_to("rbd:data")
-        why = "pool data is erasure-coded: images can't live there: use a replicated pool"
+        why = "pool data is erasure-coded: it can't store images: use a replicated pool"
         assert picker.note == why
-        assert "allowed: is erasure-coded: images can't live there" in picker.words
+        assert "allowed: is erasure-coded: it can't store images" in picker.words
         await picker.pilot.press("enter")
         assert (picker.result, picker.said()) == (UNSET, [why])
         dim = {row.cells[0]: bool(row.refused) for row in picker.rows if not row.heading}
@@ -406,12 +415,12 @@ async def test_images_are_shown_when_they_are_asked_for(key: str) -> None:
         else:
             await picker.pilot.press(key)
         await until(picker.pilot, lambda: set(discovery.puts) == {*SOURCES, "rbd:bench"})
-        await until(picker.pilot, lambda: picker.words.count("asking") == 1)
+        await until(picker.pilot, lambda: picker.words.count("reading the images") == 1)
         discovery.tell("rbd:bench", Candidate(IMAGE.spec, "image, not inspected"), GUESTS, problem=None)
         await until(picker.pilot, lambda: IMAGE.spec in picker.names)
         discovery.tell("rbd:bench", IMAGE)
         await picker.until_shown("image of 1.00 GiB, needs confirmation")
-        assert "asking" not in picker.words.replace("asking the cluster", "").replace("inspecting the devices", "")
+        assert "reading the images" not in picker.words
         await picker.pilot.press("left")
         assert IMAGE.spec not in picker.names
         await picker.pilot.press("right")
@@ -472,7 +481,7 @@ async def test_what_is_typed_and_refused_can_be_used_for_reading() -> None:
             await picker.pilot.press("backspace")
         await picker.type(DISK.spec)
         assert picker.names == [DISK.spec, DISK.spec]
-        assert "as typed, though " in picker.words
+        assert "as typed, although " in picker.words
         await picker.pilot.press("enter")
         assert picker.result == DISK.spec
 
@@ -488,9 +497,9 @@ async def test_what_is_typed_and_no_target_is_told() -> None:
 async def test_a_node_without_ceph_offers_devices() -> None:
     discovery = Discovery()
     async with shown(targets(discovery, SCRATCH), (80, 24)) as picker:
-        discovery.tell(POOLS, problem="can't ask the cluster: Ceph's programs are not installed")
+        discovery.tell(POOLS, problem="can't query the cluster: Ceph's programs are not installed")
         discovery.futures[DEVICES].set_exception(TransportError("pve1: the connection was lost"))
-        await picker.until_shown("can't ask the cluster: Ceph's programs are not installed")
+        await picker.until_shown("can't query the cluster: Ceph's programs are not installed")
         await picker.until_shown("pve1: the connection was lost")
         assert picker.names == [SCRATCH]
         await picker.pilot.press("enter")

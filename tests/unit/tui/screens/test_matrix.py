@@ -16,12 +16,16 @@ from cephtui.tui.dialogs import Details
 from cephtui.tui.screens.matrix import MatrixScreen, MatrixTable
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.terminal.profile import FULL, Profile
+from cephtui.tui.widgets.run_view import RunView
+from cephtui.tui.widgets.scrolled import Scrolled
 from tests.support import studies
 from tests.support.known import known
 from tests.support.replayed import console_screen, in_a_run, let_go, screen_text, text_of, until
 
 MEASURED = 33
 """Runs, the last one in progress."""
+BLANK_ROWS = 4
+"""At most so many have no text, such as those that set paragraphs apart."""
 
 
 @contextlib.asynccontextmanager
@@ -33,6 +37,11 @@ async def showing(
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: bool(screen.query(MatrixTable)) and screen.query_one(MatrixTable).row_count > 0)
         yield app, pilot, screen.query_one(MatrixTable)
+
+
+def rows_of(app: SavedApp) -> list[str]:
+    """All that are on the screen."""
+    return screen_text(app).splitlines()
 
 
 def notified(app: SavedApp) -> str:
@@ -78,6 +87,27 @@ async def test_it_is_read_at_every_size(study: Path, size: tuple[int, int]) -> N
         shown = text_of(app, table)
         assert "all 3 nodes" in shown  # scrolled into sight
         assert "4k random writes " in shown  # and the step stays
+
+
+@pytest.mark.parametrize("size", [(120, 36), (160, 45), (200, 50)])
+async def test_charts_of_the_last_run_of_the_cell_fill_what_the_table_leaves(
+    demo_session: Path, size: tuple[int, int]
+) -> None:
+    async with showing(demo_session, size=size) as (app, pilot, table):
+        view = app.screen.query_one(RunView)
+        await until(pilot, lambda: view.shown is not None)
+        first = view.shown
+        table.move_cursor(row=table.row_count - 1)
+        await until(pilot, lambda: view.shown is not first)
+        await until(pilot, lambda: len([row for row in rows_of(app) if not row.strip()]) <= BLANK_ROWS)
+
+
+async def test_where_there_is_no_room_for_charts_the_remarks_are_scrolled(demo_session: Path) -> None:
+    async with showing(demo_session, size=(80, 24)) as (app, pilot, _):
+        assert not app.screen.query_one(RunView).display
+        remarks = app.screen.query_one("#remarks", Scrolled)
+        await pilot.press("tab", "end")
+        await until(pilot, lambda: remarks.scroll_y > 0)
 
 
 async def test_the_ground_of_a_figure_is_its_share_of_the_best_and_has_a_heading(study: Path) -> None:

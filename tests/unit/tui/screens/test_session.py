@@ -369,9 +369,10 @@ async def test_c_chooses_the_other_run_and_compares(demo_copy: Path) -> None:
         assert f"#{two_copies.STAR} " not in screen_text(shown.app), "it is no use to compare a run with itself"
         await shown.pilot.press("enter")
         await shown.until_on(CompareScreen)
-        await until(shown.pilot, lambda: f"B demo/{two_copies.STAR} " in screen_text(shown.app))
+        await until(shown.pilot, lambda: f"B #{two_copies.STAR} " in screen_text(shown.app))
         text = screen_text(shown.app)
-        assert "A demo/3 " in text
+        assert "session demo" in text
+        assert "A #3 " in text
         assert "differs" in text
         await shown.pilot.press("escape")
         await until(shown.pilot, lambda: shown.app.screen is shown.screen)

@@ -36,7 +36,7 @@ from cephtui.tui.widgets.sessions_table import (
     session_text,
 )
 from tests.support.golden import Golden
-from tests.support.replayed import screen_text, until
+from tests.support.replayed import screen_text, text_of, until
 from tests.support.runs import SESSION, nodes, total
 from tests.support.sessions import write_session
 from tests.unit.sessions.test_store import run_of, session_of_one_run
@@ -186,6 +186,18 @@ async def test_sessions_are_listed_the_newest_first_and_with_more_room_more_is_t
     assert [word for word in words if word not in before] == []
 
 
+async def test_the_newest_runs_of_the_session_under_the_cursor_stand_below_where_there_is_room(root: Path) -> None:
+    async with showing(root, (120, 36)) as (app, pilot):
+        newest = app.screen.query_one("#newest")
+        for name in ALL:
+            await until(pilot, lambda name: app.selected == name, name)
+            last = store.read_runs(root / name)[0][-1]
+            await until(pilot, lambda words: words in text_of(app, newest), f"{last.run} {last.preset}")
+            await pilot.press("j")
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: not newest.display)
+
+
 async def test_the_list_does_not_offer_itself(root: Path) -> None:
     app = SavedApp(root, [SessionsScreen(root)])
     async with app.run_test(size=SIZES[0]) as pilot:
@@ -333,7 +345,7 @@ def test_columns_fill_the_width_and_no_more(width: int) -> None:
         for count in range(6)
     ]
     for some in (rows, rows[:1], []):
-        widths = fitted_columns(some, width)
+        widths = fitted_columns(some, width, time=False)
         assert sum(widths.values()) + 2 * len(widths) == width
         assert {"session", "outcomes", "note"} <= set(widths)
         assert widths["note"] >= (15 if any(row.note for row in some) else len("note"))
@@ -342,9 +354,18 @@ def test_columns_fill_the_width_and_no_more(width: int) -> None:
 def test_a_column_is_whole_before_the_note_gets_what_is_left() -> None:
     outcomes = {"ok": 10, "failed": 10, "stopped": 10, "lost": 10, "refused": 10}
     row = SessionRow(session="x" * 40, path="/x", runs=50, outcomes=outcomes, note="note " * 20)
-    widths = fitted_columns([row], 160)
+    widths = fitted_columns([row], 160, time=True)
     assert (widths["session"], widths["outcomes"]) == (40, len(outcomes_text(row)))
     assert widths["note"] >= 20
+
+
+def test_a_date_is_whole_where_it_is_shown() -> None:
+    row = SessionRow(session="s", path="/x", runs=1, created_at=datetime.now(UTC), outcomes={"ok": 1}, note="note " * 9)
+    for time in (False, True):
+        shown = session_cells(row, time=time)["date"]
+        assert {fitted_columns([row], width, time=time).get("date", len(shown)) for width in range(70, 130)} == {
+            len(shown)
+        }
 
 
 def test_one_run_is_not_many() -> None:
@@ -571,7 +592,7 @@ async def test_deleting_asks_and_tells_what_would_go(root: Path) -> None:
         await until(pilot, lambda: app.is_above(Confirm))
         asked = str(app.screen.query(Label).first().render())
         assert asked.startswith("Delete session osd-memory-8g (2 runs, ")
-        assert asked.endswith("KiB)? It can't be brought back.")
+        assert asked.endswith("KiB)? This can't be undone.")
         assert isinstance(app.screen.focused, Button)
         assert app.screen.focused.id == "no"
         await pilot.press("enter")
@@ -634,7 +655,7 @@ async def test_what_a_session_left_behind_keeps_it(root: Path) -> None:
     async with showing(root) as (app, pilot):
         await pilot.press("D")
         await until(pilot, lambda: bool(app.notices))
-        assert "cephtui cleanup removes them first" in app.notices[0]
+        assert "remove them first with cephtui cleanup" in app.notices[0]
         assert app.screen is app.sessions
 
 

@@ -30,7 +30,7 @@ async def test_after_runs_it_is_shown_what_they_say_and_enter_measures(tmp_path:
         await pilot.press("2", "enter")
         await finished(app, pilot)
         await pilot.press("W")
-        await until(pilot, lambda: isinstance(app.screen, WhyScreen) and "Not seen" in screen_text(app))
+        await until(pilot, lambda: isinstance(app.screen, WhyScreen) and "Not covered" in screen_text(app))
         assert "enter measure" in screen_text(app)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, HowOftenScreen))
@@ -76,7 +76,7 @@ async def test_of_a_saved_session_nothing_is_measured(demo_copy: Path) -> None:
     async with app.run_test(size=(120, 36)) as pilot:
         await until(pilot, lambda: "write-iops" in screen_text(app))
         await pilot.press("W")
-        await until(pilot, lambda: isinstance(app.screen, WhyScreen) and "Not seen" in screen_text(app))
+        await until(pilot, lambda: isinstance(app.screen, WhyScreen) and "Not covered" in screen_text(app))
         assert "enter measure" not in screen_text(app)
         await pilot.press("enter")
         assert isinstance(app.screen, WhyScreen)

@@ -45,7 +45,7 @@ def test_each_node_has_its_cpu(width: int) -> None:
 
 def test_what_is_unusual_is_named_where_there_is_room() -> None:
     wide = nodes_text(shown_nodes(CALM, TAKEN, LOSSY), 42, 3, ascii_only=False)
-    assert ["CPU taken" in row for row in wide.plain.splitlines()] == [False, True, False]
+    assert ["CPU shared" in row for row in wide.plain.splitlines()] == [False, True, False]
     assert ["retransmits" in row for row in wide.plain.splitlines()] == [False, False, True]
     assert "yellow" in styles_at(wide, "retransmits")
     narrow = nodes_text(shown_nodes(CALM, TAKEN, LOSSY), 26, 3, ascii_only=False)
@@ -64,7 +64,7 @@ def test_the_only_node_has_a_line_of_its_own() -> None:
     assert machine_line(shown_of_live(live.current).machine).plain == ""
     live.take(NodeSample(run=1, elapsed_seconds=3.0, node="local", interval_seconds=1.0, machine=TAKEN))
     line = machine_line(shown_of_live(live.current).machine)
-    assert line.plain == " cpu 100 %, CPU taken "
+    assert line.plain == " cpu 100 %, CPU shared "
     assert "yellow" in str(line.spans)
     assert "yellow" not in str(machine_line(CALM).spans)
 
