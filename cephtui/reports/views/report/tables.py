@@ -8,6 +8,8 @@ from typing import TypeAlias
 from cephtui import units
 from cephtui.analysis.detectors.jobs import job_figures
 from cephtui.analysis.runs.batches import (
+    Estimate,
+    PointSummary,
     SweepPoint,
     flow_names,
     group,
@@ -215,11 +217,18 @@ def _point_rows(
     for flow, estimates in summary.estimates.items():
         estimated = [(metric, estimates.get(metric.name)) for metric in written(run.tool, LIVE)]
         means = [metric.as_text(estimate.value if estimate else None) for metric, estimate in estimated]
-        main = estimates.get(metric_of_flow(material.headline(run), summary.counted, flow).name)
-        margin = margin_of(main, is_looked_at=run.batch in material.until_stable)
+        _, main, margin = _main_of(material, summary, flow)
         rows.append((*head, flow, *means, margin, spread_of(main), quality_of(point.repeats)))
         head = ("",) * len(head)
     return rows
+
+
+def _main_of(material: Material, summary: PointSummary, flow: str) -> tuple[Metric, Estimate | None, str]:
+    """The figure that a point is about in a direction, its estimate, and the interval of that."""
+    run = summary.point.repeats[-1]
+    metric = metric_of_flow(material.headline(run), summary.counted, flow)
+    estimate = summary.estimates[flow].get(metric.name)
+    return metric, estimate, margin_of(estimate, is_looked_at=run.batch in material.until_stable)
 
 
 def result_lines(material: Material) -> Iterator[str]:
@@ -228,10 +237,8 @@ def result_lines(material: Material) -> Iterator[str]:
     for point in points_of(material):
         summary, run = summarize(point), point.repeats[-1]
         figures = []
-        for flow, estimates in summary.estimates.items():
-            metric = metric_of_flow(material.headline(run), summary.counted, flow)
-            estimate = estimates.get(metric.name)
-            margin = margin_of(estimate, is_looked_at=run.batch in material.until_stable)
+        for flow in summary.estimates:
+            metric, estimate, margin = _main_of(material, summary, flow)
             repeats = f" ({margin}, {len(summary.counted)} runs)" if margin else ""
             value = metric.as_text(estimate.value if estimate else None)
             figures.append(f"{flow} {title_of(metric, [run.tool], [flow])} {value}{repeats}")
