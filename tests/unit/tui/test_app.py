@@ -134,7 +134,7 @@ async def test_a_replayed_run_is_compared(demo_session: Path) -> None:
         await until(pilot, lambda: isinstance(app.screen, RunPicker) and "#1 " in screen_text(app))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, CompareScreen))
-        await until(pilot, lambda: f"B demo/{two_copies.STAR} " in screen_text(app))
+        await until(pilot, lambda: f"B #{two_copies.STAR} " in screen_text(app))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is replay)
 

@@ -14,7 +14,7 @@ from cephtui.tui.widgets.now import Now
 from cephtui.tui.widgets.outcome import finding_lines, percentile_bars
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import Shown, shown_of_run
-from tests.support.replayed import text_of
+from tests.support.replayed import text_of, until
 from tests.support.runs import run, total
 from tests.unit.tui.widgets.test_run_view import bare
 
@@ -90,10 +90,8 @@ async def test_the_column_of_a_run_that_is_over_is_full(size: tuple[int, int], h
     view = RunView()
     async with bare(view, size=size) as (app, pilot):
         view.show(over())
-        await pilot.pause()
-        side = text_of(app, view.query_one("#side"))
-        assert ("p99.9" in side) is has_bars
-        assert "all I/O stopped for 4 s" in " ".join(side.split())
+        await until(pilot, lambda: "all I/O stopped for 4 s" in " ".join(text_of(app, view.query_one("#side")).split()))
+        assert ("p99.9" in text_of(app, view.query_one("#side"))) is has_bars
         view.show(Shown(History(), {"write": Interval(1, 4096, 1.0, 4096.0, 0.1, 0.2)}, (), 60.0))
         await pilot.pause()
         assert "p99.9" not in text_of(app, view.query_one("#side"))
