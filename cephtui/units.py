@@ -148,6 +148,11 @@ def percent(value: float | None) -> str:
     return DASH if value is None else f"{value:.1f} %"
 
 
+def times(ratio: float) -> str:
+    """A ratio in words: ``2.3 times``, ``224 times``."""
+    return f"{ratio:.{1 if ratio < 10 else 0}f} times"
+
+
 def margin(fraction: float, *, ascii_only: bool = False) -> str:
     """How far the interval of a geometric mean reaches above it, given as a fraction: ``±2.9 %``.
 

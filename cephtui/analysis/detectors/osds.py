@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
+from cephtui import units
 from cephtui.analysis.detectors.explaining import LAG_SECONDS
 from cephtui.analysis.detectors.osd_answers import Answers, far, late, slow_osd_finding
 from cephtui.analysis.detectors.other_clients import OBJECT_BYTES
@@ -384,8 +385,8 @@ class OsdsSoFar:
             return {"cause": MESSAGE_CAP.title, "cause_code": MESSAGE_CAP.code}
         if slower := self._latencies[self._most_telling()].slower(begun, over):
             names, least = listed(sorted(slower, key=by_number)), min(slower.values())
-            times = f"{'at least ' if len(slower) > 1 else ''}{least:.1f} times as long as at other times"
-            return {"cause": f"operations of {names} took {times}", "cause_code": SLOW_OSD.code}
+            longer = f"{'at least ' if len(slower) > 1 else ''}{units.times(least)} as long as at other times"
+            return {"cause": f"operations of {names} took {longer}", "cause_code": SLOW_OSD.code}
         return {}
 
 

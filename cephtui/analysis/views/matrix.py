@@ -176,20 +176,19 @@ def matrix_of(
 
 
 def _columns(parts: Sequence[PlacedStep]) -> tuple[dict[tuple[str, tuple[str, ...]], int], tuple[MatrixColumn, ...]]:
-    """The number of the column of each place, and the columns, in the order in which they come first."""
+    """The number of the column of each place, and the columns: those of most steps first, then as they come first."""
     targets, nodes = _short_targets(parts), _is_axis(parts, lambda part: part.nodes)
     is_axis = _is_axis(parts, lambda part: part.target)
-    specs: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    columns: dict[tuple[str, tuple[str, ...]], list[PlacedStep]] = {}
     keys = {}
     for part in parts:
-        key = targets[part.target] if is_axis else "", part.nodes if nodes else ()
-        keys[part.place] = key
-        specs.setdefault(key, []).append(part.target)
-    numbers = {key: number for number, key in enumerate(specs)}
-    columns = tuple(
-        MatrixColumn(tuple(dict.fromkeys(names)) if is_axis else (), key[1]) for key, names in specs.items()
-    )
-    return {place: numbers[key] for place, key in keys.items()}, columns
+        keys[part.place] = key = targets[part.target] if is_axis else "", part.nodes if nodes else ()
+        columns.setdefault(key, []).append(part)
+    ordered = sorted(columns, key=lambda key: -len({part.step for part in columns[key]}))
+    specs = {key: tuple(dict.fromkeys(part.target for part in columns[key])) for key in ordered}
+    numbers = {key: number for number, key in enumerate(ordered)}
+    drawn = tuple(MatrixColumn(names if is_axis else (), key[1]) for key, names in specs.items())
+    return {place: numbers[key] for place, key in keys.items()}, drawn
 
 
 def _is_axis(parts: Iterable[PlacedStep], of: Callable[[PlacedStep], object]) -> bool:

@@ -15,7 +15,7 @@ from cephtui.models.findings.kind import (
     were_slow,
     worded,
 )
-from cephtui.units import clock, percent
+from cephtui.units import clock, percent, times
 
 _DOCS = "https://docs.ceph.com/en/latest/rados"
 _HEALTH = f"{_DOCS}/operations/health-checks/"
@@ -259,7 +259,7 @@ def _slow_osd(values: Values) -> str:
             return f"{slow}: {took} {there} (median)"
     took = worded("{seconds:latency}{how}, ", named)
     others = worded("the median of the other OSDs, {others:latency}", values)
-    return f"{slow}: {named['whose']} operations took {took}{_longer(values)} times {others}{_slow_part(values)}"
+    return f"{slow}: {named['whose']} operations took {took}{_longer(values)} {others}{_slow_part(values)}"
 
 
 _PARTS = {"commit": "a commit took", "read": "reading took", "queue": "operations waited for a worker thread for"}
@@ -274,7 +274,7 @@ def _slow_part(values: Values) -> str:
 
 
 def _longer(values: Values) -> str:
-    return f"{values['seconds'] / values['others']:.1f}"
+    return times(values["seconds"] / values["others"])
 
 
 def _busy_osd(values: Values) -> str:
@@ -282,9 +282,9 @@ def _busy_osd(values: Values) -> str:
         took = worded("{osd} took {seconds:latency} for an operation, the other OSDs {others:latency}", values)
         objects = f"it has only about {values['objects']} objects of this run"
         return f"{took} (median): {objects}, and operations on the same object wait for each other"
-    more = f"{values['osd']} had {percent(100 * values['share'])} of the operations, {values['more']:.1f} times as many"
+    more = f"{values['osd']} had {percent(100 * values['share'])} of the operations, {times(values['more'])} as many"
     latencies = worded("{seconds:latency}, the others {others:latency}", values)
-    return f"{more} as the other OSDs (median), and took {_longer(values)} times as long: {latencies}"
+    return f"{more} as the other OSDs (median), and took {_longer(values)} as long: {latencies}"
 
 
 def _slow_osd_cure(values: Values) -> str:

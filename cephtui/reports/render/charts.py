@@ -19,8 +19,8 @@ from cephtui.reports.styles import STYLES, color_of_flow
 if TYPE_CHECKING:
     from cephtui.reports.blocks import ConfidenceInterval, Histogram
 
-_ROWS = 5
-"""Of the histogram."""
+ROWS = 5
+"""Of a histogram, at least."""
 _LABELS = 18
 """Columns left of the axis."""
 _WIDEST, _NARROWEST = 100, 20
@@ -31,10 +31,14 @@ _BLOCKS = " ▁▂▃▄▅▆▇█"
 
 
 def draw_histograms(
-    histograms: Sequence[Histogram], *, color_of: Callable[[str], str] = color_of_flow, ascii_only: bool = False
+    histograms: Sequence[Histogram],
+    *,
+    color_of: Callable[[str], str] = color_of_flow,
+    ascii_only: bool = False,
+    rows: int = ROWS,
 ) -> RenderableType:
-    """One for each flow, in its colour."""
-    return _Beside([LatencyChart(histogram, color_of(histogram.flow), ascii_only) for histogram in histograms])
+    """One for each flow, in its colour, so many rows high without its axis and its ladder."""
+    return _Beside([LatencyChart(histogram, color_of(histogram.flow), ascii_only, rows) for histogram in histograms])
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class LatencyChart:
     histogram: Histogram
     style: str
     ascii_only: bool
+    rows: int = ROWS
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         return Measurement(_LABELS + _NARROWEST, _LABELS + _WIDEST)
@@ -63,10 +68,10 @@ class LatencyChart:
         """The share of I/Os in each column; one with any at all has the lowest mark."""
         column_shares = shares(self.histogram.buckets, axis.edges(columns))
         most = max(column_shares)
-        heights = [max(share / most * _ROWS, 1 / 8 if share > 1e-12 else 0.0) for share in column_shares]
+        heights = [max(share / most * self.rows, 1 / 8 if share > 1e-12 else 0.0) for share in column_shares]
         bar = "|" if self.ascii_only else "│"
-        for row in reversed(range(_ROWS)):
-            label = units.percent(100 * most) if row == _ROWS - 1 else ""
+        for row in reversed(range(self.rows)):
+            label = units.percent(100 * most) if row == self.rows - 1 else ""
             cells = "".join(_cell(height - row, self.ascii_only) for height in heights)
             yield Text.assemble(f"{label:>{_LABELS - 1}}", (bar, "dim"), (cells.rstrip(), self.style))
 

@@ -172,8 +172,10 @@ def _slowest_marks(cell: CellSummary, room: Room) -> list[Words]:
 
 
 def slowest_text(slowest: Slowest) -> str:
-    """``pve2, 38 % below the median``, ``osd.3, commit latency 62 % above the median``."""
+    """``pve2, 38 % below the median``, ``osd.3, commit latency 62 % above the median``, ``... 38 times the median``."""
     what = "commit latency " if slowest.kind == "osd" else ""
+    if slowest.better == "less" and slowest.fraction > 1:
+        return f"{slowest.name}, {what}{units.times(1 + slowest.fraction)} the median"
     side = "below" if slowest.better == "more" else "above"
     return f"{slowest.name}, {what}{100 * slowest.fraction:.0f} % {side} the median"
 
@@ -251,7 +253,7 @@ def cell_lines(matrix: Matrix, row: int, column: int) -> list[Cell]:
     titles, matrix_row = column_titles(matrix), matrix.rows[row]
     cell = matrix_row.cells[column]
     if cell is None:
-        return [words((f"{row_titles(matrix)[row]}: not ordered here ({titles[column]})", "dim"))]
+        return [words((f"{row_titles(matrix)[row]}, {titles[column]}: no runs", "dim"))]
     names = node_names(cell.runs[-1]) if cell.runs else cell.nodes
     where = f"  {cell.target} on {', '.join(names)}"
     slowest = (words((f"slowest: {slowest_text(slow)}", "open")) for slow in (cell.slower, *cell.within) if slow)

@@ -8,13 +8,12 @@ from cephtui import units
 from cephtui.analysis.runs.stages import is_capped
 from cephtui.models import Finding, Run, Stages
 from cephtui.reports.blocks import Block, Cell, Column, Table, Text, naming_runs, plain_text, words
-from cephtui.reports.words.stages import LAST_STAGE, commits_text, counted_text, named_stages, round_trips_text
+from cephtui.reports.words.stages import LAST_STAGE, commits_text, named_stages, operations_per_io, round_trips_text
 
 _ABOUT = Text(
     "Where the latency goes: the OSDs count, from the receipt of a message, the wait for a worker thread (queue), the "
     "preparation, and the write of the slowest copy or the read. Network and client is the rest of the client's mean. "
-    "The OSDs count as many operations as the run has I/Os, unless other clients are active, or I/Os are split or "
-    "merged",
+    "Operations of the OSDs per I/O of the run are 1.00, unless other clients are active, or I/Os are split or merged",
     "dim",
 )
 
@@ -47,7 +46,7 @@ def _heads(flows: Iterable[str]) -> tuple[Column, ...]:
         Column("queue", "r"),
         Column("preparation", "r", rank=1),
         Column(" / ".join(LAST_STAGE[flow] for flow in sorted(flows)), "r"),
-        Column("OSDs count", "r", rank=2),
+        Column("ops per I/O", "r", rank=2),
     )
 
 
@@ -57,5 +56,5 @@ def _cells(stages: Stages, flow: str, findings: tuple[Finding, ...]) -> Iterator
     yield units.latency(total)
     for part in seconds.values():
         yield f"{units.latency(part)} {100 * part / total:3.0f} %" if part else ""
-    counted = counted_text(stages)
-    yield counted if counted == "as many" else words(counted, style="limited")
+    ratio, is_alone = operations_per_io(stages)
+    yield ratio if is_alone else words(ratio, style="limited")

@@ -90,11 +90,7 @@ def round_trips_text(runs: Iterable[Run]) -> str:
     return f"a round trip from {joined(least, 'nodes')} to the OSDs takes {' to '.join(texts)} at least"
 
 
-def counted_text(stages: Stages) -> str:
-    """How many operations the OSDs counted for the run's I/Os: ``as many``, ``12.0 % more``."""
-    off = stages.operations / stages.ios - 1
-    if abs(off) <= _OFF:
-        return "as many"
-    if off >= 1:
-        return f"{1 + off:.1f} times as many"
-    return f"{100 * abs(off):.1f} % {'more' if off > 0 else 'fewer'}"
+def operations_per_io(stages: Stages) -> tuple[str, bool]:
+    """How many operations the OSDs counted for each I/O of the run: ``1.00``; and whether these are the run's alone."""
+    ratio = stages.operations / stages.ios
+    return f"{ratio:.2f}", abs(ratio - 1) <= _OFF

@@ -17,10 +17,9 @@ from textual.message import Message
 from textual.widgets import DataTable, Static
 
 from cephtui import paths
-from cephtui.analysis.runs.history import History
 from cephtui.analysis.runs.links import links_of
 from cephtui.analysis.views.matrix import Matrix
-from cephtui.models import Mark, Run
+from cephtui.models import Run
 from cephtui.models.metrics import Metric
 from cephtui.presets import find_presets, headline_metric
 from cephtui.reports.blocks import Block, Items, together
@@ -55,9 +54,8 @@ from cephtui.tui.copying import COPY, CopyingScreen, MarkdownSnippet, snippet_of
 from cephtui.tui.keys import KeyBar, key
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.fitted import show_rows_in
-from cephtui.tui.widgets.run_view import RunView
+from cephtui.tui.widgets.saved_run import SavedRun
 from cephtui.tui.widgets.scrolled import Scrolled
-from cephtui.tui.widgets.shown import shown_of_run
 from cephtui.tui.widgets.title_bar import TitleBar
 
 _PADDING = 2
@@ -119,8 +117,10 @@ class MatrixTable(DataTable[Text]):
         return row, max(0, column - self._fixed)
 
     def _first(self, matrix: Matrix) -> tuple[int, int]:
-        running = matrix.running
-        return (matrix.rows.index(running[0]), matrix.columns.index(running[1])) if running else (0, 0)
+        """The cell that is measured, else the first that is not empty."""
+        if running := matrix.running:
+            return matrix.rows.index(running[0]), matrix.columns.index(running[1])
+        return 0, next((column for column, cell in enumerate(matrix.rows[0].cells) if cell), 0)
 
     def _room(self) -> int:
         return self.size.width or self.app.size.width
@@ -212,8 +212,6 @@ def _width(text: Text) -> int:
 _READ_SECONDS = 1.0
 _FIXED = "TitleBar, #matrix-progress, MatrixTable, #legend, #cell, KeyBar"
 """What is as high as its text."""
-_CHART_ROWS = 10
-"""The charts of a run need at least so many."""
 _NOT_ENDED = "no run of this cell is over"
 
 
@@ -229,7 +227,6 @@ class MatrixScreen(CopyingScreen):
     MatrixScreen #matrix-progress { height: auto; max-height: 2; padding: 0 1; }
     MatrixScreen #legend { height: auto; max-height: 2; padding: 0 1; color: $foreground 60%; }
     MatrixScreen #cell { height: auto; max-height: 7; padding: 0 1; border-top: solid $primary-darken-1; }
-    MatrixScreen RunView { border-top: solid $primary-darken-1; border-title-color: $foreground; }
     MatrixScreen #remarks { border-top: solid $primary-darken-1; }
     """
 
@@ -240,7 +237,6 @@ class MatrixScreen(CopyingScreen):
         self._shown: tuple[Matrix, bool] | None = None
         """The matrix, and whether its session is being written."""
         self._problem = ""
-        self._charted: Run | None = None
         self._headline: Callable[[Run], Metric] = partial(headline_metric, {})
 
     def compose(self) -> ComposeResult:
@@ -250,7 +246,7 @@ class MatrixScreen(CopyingScreen):
         share = "shade" if profile_of(self).has_shades else "bar"
         yield Static(legend(share), id="legend", markup=False)
         yield Static(id="cell")
-        yield RunView(_NOT_ENDED)
+        yield SavedRun(_NOT_ENDED)
         yield Scrolled(id="remarks")
         yield KeyBar("copy")
 
@@ -306,21 +302,9 @@ class MatrixScreen(CopyingScreen):
             lines = cell_lines(matrix, row, column)
             self.query_one("#cell", Static).update(self._drawn(Items(tuple(lines))))
             cell = matrix.rows[row].cells[column]
-            self._draw_run(next((run for run in reversed(cell.runs if cell else ()) if run.outcome), None))
+            last = next((run for run in reversed(cell.runs if cell else ()) if run.outcome), None)
+            self.query_one(SavedRun).draw_run(self._directory, last, self._headline(last) if last else None)
             self._fit()
-
-    @work(exclusive=True, group="charts")
-    async def _draw_run(self, run: Run | None) -> None:
-        """Draw the last run of the cell over its seconds."""
-        view = self.query_one(RunView)
-        if run is None:
-            view.clear()
-        elif run != self._charted:
-            history, marks = await asyncio.to_thread(_history, self._directory, run.run)
-            view.follow(run.preset, self._headline(run))
-            view.border_title = f" #{run.run} over time "
-            view.show(shown_of_run(run, history, marks))
-        self._charted = run
 
     @on(events.Resize)
     def _fit(self) -> None:
@@ -328,13 +312,12 @@ class MatrixScreen(CopyingScreen):
 
     def _share_room(self) -> None:
         """The charts have what the remarks leave, at least a half; where that is too little, the remarks have all."""
-        view, notes = self.query_one_optional(RunView), self.query_one_optional("#remarks", Scrolled)
+        view, notes = self.query_one_optional(SavedRun), self.query_one_optional("#remarks", Scrolled)
         if view is None or notes is None:
             return  # the screen is being left
         room = self.size.height - sum(widget.outer_size.height for widget in self.query(_FIXED))
         noted = min(notes.query_one(Static).outer_size.height + 1, room // 2)
-        view.display = room - noted >= _CHART_ROWS
-        notes.styles.height = noted if view.display else "1fr"
+        notes.styles.height = noted if view.fit(room - noted) else "1fr"
 
     def _drawn(self, *blocks: Block) -> RenderableType:
         return draw(blocks, ascii_only=profile_of(self).ascii_only)
@@ -369,12 +352,3 @@ class MatrixScreen(CopyingScreen):
         for cell in cells:
             names |= {**names_of_target(cell.target), **names_of_hosts(cell.nodes)}
         return names
-
-
-def _history(directory: Path, number: int) -> tuple[History, list[Mark]]:
-    """A run over its seconds, of which there are none where they can't be read, and the marks of its session."""
-    marks = store.read_marks(directory)
-    try:
-        return store.read_history(directory, number), marks
-    except StoreError:
-        return History(), marks

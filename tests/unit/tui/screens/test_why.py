@@ -11,6 +11,8 @@ from cephtui.tui.app import SavedApp
 from cephtui.tui.console.how_often import HowOftenScreen
 from cephtui.tui.screens.session import SessionScreen
 from cephtui.tui.screens.why import WhyScreen
+from cephtui.tui.widgets.saved_run import SavedRun
+from cephtui.tui.widgets.scrolled import Scrolled
 from cephtui.tui.widgets.stages import latency_bars
 from tests.support.replayed import console, finished, screen_text, text_of, until
 from tests.support.runs import WRITE_IOPS, run, total
@@ -53,6 +55,20 @@ async def test_beside_the_causes_are_the_latencies_that_they_are_of(
             assert longest.count("█") > size[0] // 5
             assert longest.rstrip().endswith("345 ms")
         assert ("p99 " in screen_text(app)) is (size == (200, 50)), "with room the histogram of one run stands below"
+
+
+async def test_below_the_causes_is_the_run_that_they_cost_the_most(demo_copy: Path) -> None:
+    """And the histogram is as high as there is room: no row is empty but those between paragraphs."""
+    app = SavedApp(demo_copy.parent, [WhyScreen(demo_copy)])
+    async with app.run_test(size=(200, 50)) as pilot:
+        await until(pilot, lambda: "over time " in screen_text(app) and "over the whole run" in screen_text(app))
+        run = app.screen.query_one(SavedRun)
+        assert run.region.bottom == 49, "above the keys"
+        assert app.screen.query_one(Scrolled).max_scroll_y == 0
+        assert text_of(app, app.screen.query_one("#where")).rstrip().count("\n") > 40
+        await pilot.resize_terminal(120, 36)
+        await until(pilot, lambda: not run.display)
+        assert app.screen.query_one(Scrolled).max_scroll_y > 0
 
 
 def test_a_bar_has_the_stages_of_its_latency() -> None:
