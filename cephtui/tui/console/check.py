@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.console import Group
 from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
@@ -24,8 +26,9 @@ from cephtui.models import Mark, Plan, Run
 from cephtui.models.metrics import HEADLINE_BY_NAME, Metric
 from cephtui.models.study import CheckGoal
 from cephtui.planning import Request
-from cephtui.reports.blocks import Facts
+from cephtui.reports.blocks import Facts, Table, columns
 from cephtui.reports.blocks import Text as TextBlock
+from cephtui.reports.drawn.plan import draw_plans
 from cephtui.reports.masking.mask import Names, names_in
 from cephtui.reports.render.rich import draw
 from cephtui.reports.views.judgement import evidence_blocks
@@ -65,8 +68,8 @@ if TYPE_CHECKING:
 _DRAWS_PER_SECOND = 4
 _SHOWN = 3
 """Of what was noted, and of what differs."""
-_USUAL_SPREAD = 0.05
-"""Between runs, as long as it is not known."""
+_USUAL_SPREAD, _SPREADS = 0.05, (0.01, 0.02, 0.05, 0.1, 0.2)
+"""Between runs, as long as it is not known; and those for which is said what they would hide."""
 
 
 _KEYS = [
@@ -128,6 +131,7 @@ class CheckScreen(PresenterScreen):
     CheckScreen.-over.-short #sentence { display: block; }
     CheckScreen.-live.-tall Chart, CheckScreen.-live.-huge Chart { display: block; }
     CheckScreen.-over.-tall #details, CheckScreen.-over.-huge #details { display: block; }
+    CheckScreen.-planned.-tall #details, CheckScreen.-planned.-huge #details { display: block; }
     CheckScreen #next { dock: bottom; height: auto; max-height: 4; padding: 0 1 1 1; background: $surface; }
     CheckScreen.-short #next { max-height: 5; }
     """
@@ -369,18 +373,24 @@ class CheckScreen(PresenterScreen):
             chart.show(picture(shown, headline))
 
     def _draw_details(self, stands: Standing) -> None:
-        """At the end, what stands behind the verdict, and what was measured."""
+        """At the end, what stands behind the verdict, and what was measured; where no run is drawn, what is to be."""
         is_over, was_over = stands.side is None and stands.judged is not None, self.has_class("-over")
-        self.set_class(is_over, "-over")
+        self.set_class(is_over, "-over").set_class(not is_over and not self.has_class("-live"), "-planned")
         if is_over and not was_over:
             self.call_after_refresh(self.query_one("#details").focus)
-        drawn = stands.judged, self.has_class("-huge")
-        if stands.judged and drawn != self._drawn:
-            self._drawn = drawn
+        drawn = self._study, stands.judged, self.has_class("-huge")
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        details, ascii_only = self.query_one("#details", Scrolled), profile_of(self).ascii_only
+        if stands.judged:
             runs = [*self._study.elsewhere, *self._study.own(self._runs)]
             measured = Facts(tuple(facts(runs).items()), "" if self.has_class("-huge") else head_line(runs))
             blocks = [*evidence_blocks(stands.judged, ("before", "after")), TextBlock(""), measured]
-            self.query_one("#details", Scrolled).update(draw(blocks, ascii_only=profile_of(self).ascii_only))
+            details.update(draw(blocks, ascii_only=ascii_only))
+        else:
+            seen = draw([_visible_changes(self._study, stands), TextBlock("")], ascii_only=ascii_only)
+            details.update(Group(seen, draw_plans([self._plan], is_sketch=True)))
 
     def _phase(self, stands: Standing) -> tuple[str, ...]:
         """The step, the longest text first."""
@@ -412,17 +422,13 @@ class CheckScreen(PresenterScreen):
         if not (enter := self._enter):
             return "" if self._is_measured else "waits in the queue for the current run to end"
         if enter == "close":
-            return self._over_text(stands)
+            directory = self._check_context.session()[2]
+            return _over(stands, directory.name if directory else "", is_brief=self.has_class("-short"))
         if enter == "change":
             return f"{_visible_change(self._study, stands)}\nmake the change, then press enter"
         if enter == "go_on":
             return stands.failed or "paused: enter continues, also another time"
         return f"{self._study.extent([self._plan]).text}. {_visible_change(self._study, stands)}\nenter begins"
-
-    def _over_text(self, stands: Standing) -> str:
-        directory = self._check_context.session()[2]
-        kept = f"; cephtui report {directory.name} -o FILE writes a report" if directory else ""
-        return f"{_over(stands, is_brief=self.has_class('-short'))}\nenter closes{kept}"
 
 
 def judged_text(judged: Judgement) -> str:
@@ -451,25 +457,36 @@ def _how(goal: CheckGoal, now: int | None) -> Text:
 
 def _visible_change(study: Check, stands: Standing) -> str:
     """The least change to the worse that is likely to show, with the spread of the runs before where that is known."""
-    goal, runs = study.goal, looks_of(study.goal).at
-    spread = stands.spread_before
-    variation = _USUAL_SPREAD if spread is None else spread
-
-    def visible_change(number: int) -> str:
-        before = number if goal.takes_turns else goal.before_runs or len(study.elsewhere)
-        return seen_text([seen_at_look(goal, variation, before, number)], {stands.metric.better})
-
-    observed = f"a spread of {100 * variation:.1f} % between runs" if spread is not None else "a typical spread of 5 %"
+    runs, spread = looks_of(study.goal).at, stands.spread_before
+    visible_change = partial(_seen, study, stands, _USUAL_SPREAD if spread is None else spread)
+    observed = "a typical spread of 5 %" if spread is None else f"a spread of {100 * spread:.1f} % between runs"
     first = f"With {observed} {visible_change(runs[0])} is likely to show after {runs[0]} runs"
     return f"{first}, {visible_change(runs[-1])} after {runs[-1]}" if len(runs) > 1 else first
 
 
-def _over(stands: Standing, *, is_brief: bool) -> str:
-    """What a check has come to; ``is_brief`` where nothing else says what was noted and what differs."""
+def _seen(study: Check, stands: Standing, variation: float, number: int) -> str:
+    """The least change to the worse that so many runs after the change are likely to show."""
+    before = number if study.goal.takes_turns else study.goal.before_runs or len(study.elsewhere)
+    return seen_text([seen_at_look(study.goal, variation, before, number)], {stands.metric.better})
+
+
+def _visible_changes(study: Check, stands: Standing) -> Table:
+    """The least change to the worse that is likely to show, by the spread between runs and their number."""
+    looks = looks_of(study.goal).at
+    heads = columns(
+        ("spread between runs", *(f"likely to show after {runs} runs" for runs in looks)), "r" * (1 + len(looks))
+    )
+    rows = [(f"{100 * spread:.0f} %", *(_seen(study, stands, spread, runs) for runs in looks)) for spread in _SPREADS]
+    return Table(heads, tuple(rows))
+
+
+def _over(stands: Standing, session: str, *, is_brief: bool) -> str:
+    """What a check has come to, and how to have a report of its session; ``is_brief`` where nothing else says what was
+    noted and what differs."""
     if stands.judged is None:
         return ANSWERS["undecided"]
     conclusion = stands.judged.conclusion
-    parts = [answer_text(stands.judged, code=False)]
+    parts = [f"{answer_text(stands.judged, code=False)}. Report: cephtui report {session}"]
     if not is_brief:
         return parts[0]
     for word, texts in (("mark", conclusion.noted), ("differs", conclusion.changed)):
