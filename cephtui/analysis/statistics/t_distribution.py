@@ -31,13 +31,25 @@ def quantile(probability: float, df: float) -> float:
         return -quantile(1 - probability, df)
     with mpmath.workdps(_DIGITS):
         density = mpmath.gamma((df + 1) / 2) / mpmath.gamma(df / 2) / mpmath.sqrt(df * mpmath.pi)
-        # T has heavier tails than the normal distribution: this is too small, as is all that Newton's steps lead to
-        value = mpmath.mpf(NormalDist().inv_cdf(probability))
+        least = mpmath.mpf(NormalDist().inv_cdf(probability))
+        value = _near(least, df)
         while True:
             step = (probability - _cdf(value, df)) / (density * (1 + value**2 / df) ** (-(df + 1) / 2))
-            value += step
-            if step <= value * _ENOUGH:
+            # T has heavier tails than the normal distribution; Newton's steps from below never lead above the value
+            value = max(least, value + step)
+            if abs(step) <= value * _ENOUGH:
                 return float(value)
+
+
+def _near(z: Any, df: float) -> Any:
+    """The quantile, roughly, by that of the normal distribution: Abramowitz and Stegun, 26.7.5."""
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / df**power for power, term in enumerate(terms, 1))
 
 
 def _cdf(value: Any, df: float) -> Any:

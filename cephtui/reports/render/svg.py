@@ -19,8 +19,8 @@ _FONT, _LETTER = 11, 6.6
 _LEGEND_BOX, _LEGEND_GAP, _LEGEND_ROW = 9, 20, 16.5
 _MARGIN = 8
 _COLORS: dict[Color, str] = {
-    "before": "#3f7fc4",
-    "after": "#cf6a1e",
+    "before": "#7d8792",
+    "after": "#7a66e8",
     "limit": "#c23b4b",
     "ink": "#808894",
     "s1": "#3f7fc4",

@@ -13,7 +13,7 @@ from cephtui.reports.words.stages import LAST_STAGE, commits_text, named_stages,
 _ABOUT = Text(
     "Where the latency goes: the OSDs count, from the receipt of a message, the wait for a worker thread (queue), the "
     "preparation, and the write of the slowest copy or the read. Network and client is the rest of the client's mean. "
-    "Operations of the OSDs per I/O of the run are 1.00, unless other clients are active, or I/Os are split or merged",
+    "OSDs do 1.00 operations (ops) per I/O of the run, unless other clients are active, or I/Os are split or merged",
     "dim",
 )
 

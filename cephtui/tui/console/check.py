@@ -389,7 +389,8 @@ class CheckScreen(PresenterScreen):
             blocks = [*evidence_blocks(stands.judged, ("before", "after")), TextBlock(""), measured]
             details.update(draw(blocks, ascii_only=ascii_only))
         else:
-            seen = draw([_visible_changes(self._study, stands), TextBlock("")], ascii_only=ascii_only)
+            title = TextBlock("Smallest change likely to show, by spread of the runs", "strong")
+            seen = draw([title, _visible_changes(self._study, stands), TextBlock("")], ascii_only=ascii_only)
             details.update(Group(seen, draw_plans([self._plan], is_sketch=True)))
 
     def _phase(self, stands: Standing) -> tuple[str, ...]:
@@ -471,11 +472,10 @@ def _seen(study: Check, stands: Standing, variation: float, number: int) -> str:
 
 
 def _visible_changes(study: Check, stands: Standing) -> Table:
-    """The least change to the worse that is likely to show, by the spread between runs and their number."""
-    looks = looks_of(study.goal).at
-    heads = columns(
-        ("spread between runs", *(f"likely to show after {runs} runs" for runs in looks)), "r" * (1 + len(looks))
-    )
+    """The least change to the worse that is likely to show at the first look and at the last."""
+    at = looks_of(study.goal).at
+    looks = dict.fromkeys((at[0], at[-1]))
+    heads = columns(("spread", *(f"after {runs} runs" for runs in looks)), "r" * (1 + len(looks)))
     rows = [(f"{100 * spread:.0f} %", *(_seen(study, stands, spread, runs) for runs in looks)) for spread in _SPREADS]
     return Table(heads, tuple(rows))
 
@@ -486,7 +486,8 @@ def _over(stands: Standing, session: str, *, is_brief: bool) -> str:
     if stands.judged is None:
         return ANSWERS["undecided"]
     conclusion = stands.judged.conclusion
-    parts = [f"{answer_text(stands.judged, code=False)}. Report: cephtui report {session}"]
+    report = f". Report: cephtui report {session}" if session else ""
+    parts = [f"{answer_text(stands.judged, code=False)}{report}"]
     if not is_brief:
         return parts[0]
     for word, texts in (("mark", conclusion.noted), ("differs", conclusion.changed)):

@@ -508,7 +508,7 @@ def test_a_fall_has_the_cause_that_its_osds_tell(to: int) -> None:
     assert "message-cap" in [finding.code for finding in capped_course.findings()]
     slow = [four_osds(at, slow={"1": 10.0} if at > 20 else {}) for at in range(1, 61)]
     finding = why(fallen(slow, to=to))
-    assert finding.values["cause"] == "operations of osd.1 took 10.0 times as long as at other times"
+    assert finding.values["cause"] == "operations of osd.1 took 10 times as long as at other times"
     assert finding.cure == KINDS["slow-osd"].cure
 
 

@@ -47,6 +47,7 @@ from tests.support.replayed import (
     saved,
     screen_text,
     shown,
+    text_of,
     until,
 )
 from tests.support.runs import IOPS, STARTED, WRITE_IOPS, run, total
@@ -263,6 +264,18 @@ async def test_what_is_required_is_decided_before_the_first_run(tmp_path: Path, 
         await until(pilot, lambda: phase(app) == "before")
         await pilot.press("r")
         await until(pilot, lambda: isinstance(app.screen, EnterText))
+
+
+async def test_before_the_first_run_is_said_what_can_be_seen_and_what_runs(tmp_path: Path, golden: Golden) -> None:
+    async with console(tmp_path, run=WRITE_IOPS, speed=FAST, size=(120, 36)) as (app, pilot):
+        await pilot.press("2")
+        await opened(app, pilot)
+        details = app.screen.query_one("#details")
+        await until(pilot, lambda: "after 12 runs" in text_of(app, details))
+        shown_lines = text_of(app, details).splitlines()
+        golden.same(line.rstrip() for line in shown_lines if "spread" in line or " % " in line)
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: not details.display)
 
 
 # ------------------------------------------------------------------ recorded runs
