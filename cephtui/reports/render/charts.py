@@ -23,7 +23,7 @@ ROWS = 5
 """Of a histogram, at least."""
 _LABELS = 18
 """Columns left of the axis."""
-_WIDEST, _NARROWEST = 100, 20
+_WIDEST, _NARROWEST = 100, 16
 """Columns of the axis."""
 _BESIDE = range(150, 1000)
 """Columns in which two flows stand beside each other; a pipe has more, and what it is read in may have fewer."""

@@ -91,11 +91,15 @@ class Banner:
 
 
 def banner(shown: Shown | None, live: LiveRun | None) -> Banner:
-    """A stall or another finding of now first, then the newest mark, then the phase before the benchmark."""
+    """A stall or another finding of now first, then the newest mark, then the phase before the benchmark.
+
+    The health of the cluster has a place of its own, where it is known.
+    """
     if shown is None or (live and live.phase == "prepare"):
         return Banner(("prefilling",), "-phase") if live else Banner()
     now = float("-inf") if shown.whole else shown.history.reached - _ACTIVE_SECONDS
-    active = next((span for span in shown.spans if span.end_seconds >= now), None)
+    elsewhere = health(live.cluster if live else None)[0]
+    active = next((span for span in shown.spans if span.end_seconds >= now and span.text != elsewhere), None)
     if active:
         cause = mark_of(active.begin_seconds, shown.marks)
         with_cause = [f"{cause[1]} → {active.text}"] if cause else []

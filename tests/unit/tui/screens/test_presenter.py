@@ -152,6 +152,14 @@ def test_a_stall_of_now_comes_first_then_the_newest_mark(changes: dict[str, Any]
     assert presenter.banner(shown(**changes), live()) == expected
 
 
+def test_the_health_of_the_cluster_stands_once() -> None:
+    warned = {"spans": (Period(15.0, 20.0, "HEALTH_WARN"),), "marks": ((3.0, "osd.1 frozen"),)}
+    assert presenter.banner(shown(**warned), live(cluster=cluster(health="HEALTH_WARN"))) == Banner(
+        ("osd.1 frozen",), "-mark"
+    )
+    assert presenter.banner(shown(**warned), live()).kind == "-wrong", "where it stands nowhere else"
+
+
 def test_the_ramp_is_named() -> None:
     assert presenter.banner(shown(), live("ramp")).kind == "-phase"
     assert presenter.presented_progress(shown(), live("ramp")) == TimeLine("ramp-up", 0.0, 0.0, 62.0)
