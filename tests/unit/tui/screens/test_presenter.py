@@ -154,9 +154,8 @@ def test_a_stall_of_now_comes_first_then_the_newest_mark(changes: dict[str, Any]
 
 def test_the_health_of_the_cluster_stands_once() -> None:
     warned = {"spans": (Period(15.0, 20.0, "HEALTH_WARN"),), "marks": ((3.0, "osd.1 frozen"),)}
-    assert presenter.banner(shown(**warned), live(cluster=cluster(health="HEALTH_WARN"))) == Banner(
-        ("osd.1 frozen",), "-mark"
-    )
+    known = live(cluster=cluster(health="HEALTH_WARN"))
+    assert presenter.banner(shown(**warned), known) == Banner(("osd.1 frozen",), "-mark")
     assert presenter.banner(shown(**warned), live()).kind == "-wrong", "where it stands nowhere else"
 
 
