@@ -12,7 +12,8 @@ from typing import Any, TextIO, TypeAlias, cast
 
 from rich.console import Console, RenderableType
 from rich.control import Control
-from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
+from textual import screen as textual_screen
+from textual._compositor import ChopsUpdate, Compositor, CompositorUpdate, LayoutUpdate
 from textual._xterm_parser import XTermParser
 from textual.actions import ActionParseResult
 from textual.app import App
@@ -22,7 +23,7 @@ from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key
 from textual.filter import LineFilter
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.keys import Keys
 from textual.message import Message
 from textual.message_pump import MessagePump
@@ -186,10 +187,37 @@ def _pieces(frame: LayoutUpdate | ChopsUpdate) -> Iterator[Piece]:
                     yield row, column, piece
 
 
+class LeastCompositor(Compositor):
+    """Renders what stands in a line that has changed; Textual's renders all that has room between two changes.
+
+    A frame of a console that follows one node took a third longer.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._changed: Callable[[Region], bool] | None = None
+
+    def _render_chops(self, crop: Region, is_rendered_line: Callable[[int], bool]) -> Sequence[Mapping[int, Strip]]:
+        self._changed = lambda region: region.overlaps(crop) and any(map(is_rendered_line, region.line_range))
+        try:
+            return super()._render_chops(crop, is_rendered_line)
+        finally:
+            self._changed = None
+
+    @property
+    def visible_widgets(self) -> dict[Widget, tuple[Region, Region]]:
+        """Each with its region and what of it can be seen; while something is rendered, only those that are needed."""
+        every = super().visible_widgets
+        if self._changed is None:
+            return every
+        return {widget: place for widget, place in every.items() if self._changed(place[0])}
+
+
 class HookedApp(App[None]):
     """An application that may replace what is drawn, refuse actions, and that reports its own failure."""
 
     def __init__(self) -> None:
+        textual_screen.Compositor = LeastCompositor  # type: ignore[attr-defined]
         super().__init__()
         self._shown: dict[int, dict[int, tuple[int, str]]] = {}
         self._shown_size = Size()

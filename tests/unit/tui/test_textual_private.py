@@ -14,6 +14,7 @@ from textual import _parser
 from textual.app import ComposeResult
 from textual.drivers import headless_driver, linux_driver
 from textual.events import Key
+from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widgets import Static
@@ -201,3 +202,34 @@ async def test_the_driver_reads_keys_so(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(linux_driver.LinuxDriver, "run_input_thread", lambda _: parsers.append(own["XTermParser"]))
     TerminalDriver(CephtuiApp(Path("/nonexistent"))).run_input_thread()
     assert parsers == [KeyParser]
+
+
+class Counted(Static):
+    """Counts how often it is rendered."""
+
+    times = 0
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        self.times += 1
+        return super().render_lines(crop)
+
+
+class Stack(CephtuiApp):
+    """Some rows of text."""
+
+    def compose(self) -> ComposeResult:
+        for number in range(5):
+            yield Counted(f"row {number}", id=f"row{number}")
+
+
+async def test_only_what_stands_in_a_line_that_has_changed_is_rendered(sent: list[str]) -> None:
+    app = Stack(Path("/nonexistent"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "row 4" in "".join(sent))
+        rows = list(app.query(Counted))
+        before = [row.times for row in rows]
+        rows[0].update("first", layout=False)
+        rows[3].update("fourth", layout=False)
+        await until(pilot, lambda: "first" in "".join(sent) and "fourth" in "".join(sent))
+        assert [row.times > times for row, times in zip(rows, before, strict=True)] == [True, False, False, True, False]
+        assert screen_text(app).split("\n")[:5] == ["first", "row 1", "row 2", "fourth", "row 4"]
