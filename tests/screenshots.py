@@ -49,7 +49,7 @@ from tests.support.played_check import PlayedCheck
 from tests.support.replayed import console_screen, until
 
 FOLDER = Path(__file__).parent.parent / "screenshots"
-TOOLS = Path(__file__).parent / "recordings" / "tools.tar.xz"
+TOOLS, NODES = (Path(__file__).parent / "recordings" / f"{name}.tar.xz" for name in ("tools", "nodes"))
 SIZE, SMALL, LARGE = (120, 36), (80, 24), (200, 50)
 SECOND = "write-iops"
 """The preset on the right of the one that is selected first."""
@@ -203,7 +203,7 @@ async def draw_console(
 
 async def draw_osds(session: Path, name: str, theme: str) -> None:
     """OSDs that write to their own stores, one of them slowly."""
-    session = other_session(session)
+    session = other_session(session, TOOLS)
     async with playing(Recorded(session, AT_SECONDS, OSDS), FULL, SIZE, theme) as (app, pilot):
         await settled(pilot, "▼")
         save(app, name)
@@ -211,18 +211,26 @@ async def draw_osds(session: Path, name: str, theme: str) -> None:
 
 async def draw_links(session: Path, name: str, theme: str) -> None:
     """The links between three hosts, one of which sends slowly."""
-    session = other_session(session)
+    await draw_matrix(other_session(session, TOOLS), name, theme)
+
+
+async def draw_nodes(session: Path, name: str, theme: str) -> None:
+    """A suite on each node alone and on all at once."""
+    await draw_matrix(other_session(session, NODES), name, theme)
+
+
+async def draw_matrix(session: Path, name: str, theme: str) -> None:
     app = SavedApp(session.parent, [SessionScreen(session), MatrixScreen(session)])
     async with shown(app, SIZE, theme) as pilot:
         await settled(pilot, "slowest")
         save(app, name)
 
 
-def other_session(session: Path) -> Path:
-    """The one of links and OSDs, beside that of the demo but not in the list of sessions."""
-    folder = session.parent.parent / "tools"
-    demo.extract(TOOLS, folder)
-    return folder / "tools"
+def other_session(session: Path, packed: Path) -> Path:
+    """The one in an archive, beside that of the demo but not in the list of sessions."""
+    name = packed.name.partition(".")[0]
+    demo.extract(packed, session.parent.parent / name)
+    return session.parent.parent / name / name
 
 
 async def draw_finished(session: Path, name: str, theme: str) -> None:
@@ -451,6 +459,7 @@ async def main(wanted: list[str]) -> None:
         "why-dark": partial(draw_why, theme=dark),
         "osds-dark": partial(draw_osds, theme=dark),
         "links-dark": partial(draw_links, theme=dark),
+        "matrix-dark": partial(draw_nodes, theme=dark),
         "report": draw_report,
         "browser": draw_browser,
     }

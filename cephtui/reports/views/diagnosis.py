@@ -126,7 +126,8 @@ def _costs(causes: Sequence[Cause]) -> Iterator[tuple[Cell | Bar, ...]]:
 
 def _figures(found: Diagnosis) -> tuple[str, ...]:
     """What was measured, beside the stages of latency."""
-    sentences = [sentence for run in found.runs if not run.stages for sentence in latency_sentences(run)]
+    runs = [run for run in found.runs if not run.stages]
+    sentences = [f"#{run.run} {sentence}" for run in runs for sentence in latency_sentences(run)]
     return tuple(filter(None, (network_line(found.links), *map(osds_line, found.runs), *sentences)))
 
 
