@@ -198,6 +198,7 @@ class LeastCompositor(Compositor):
         self._changed: Callable[[Region], bool] | None = None
 
     def _render_chops(self, crop: Region, is_rendered_line: Callable[[int], bool]) -> Sequence[Mapping[int, Strip]]:
+        _ = self.cuts  # which Textual keeps for further frames: those of all widgets
         self._changed = lambda region: region.overlaps(crop) and any(map(is_rendered_line, region.line_range))
         try:
             return super()._render_chops(crop, is_rendered_line)

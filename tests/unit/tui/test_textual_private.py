@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.segment import Segment
 from textual import _parser
 from textual.app import ComposeResult
+from textual.containers import Horizontal
 from textual.drivers import headless_driver, linux_driver
 from textual.events import Key
 from textual.geometry import Region
@@ -217,9 +218,14 @@ class Counted(Static):
 class Stack(CephtuiApp):
     """Some rows of text."""
 
+    CSS = "#beside { height: 1; } #left, #right { width: 20; }"
+
     def compose(self) -> ComposeResult:
         for number in range(5):
             yield Counted(f"row {number}", id=f"row{number}")
+        with Horizontal(id="beside"):
+            yield Static("left", id="left")
+            yield Static("right", id="right")
 
 
 async def test_only_what_stands_in_a_line_that_has_changed_is_rendered(sent: list[str]) -> None:
@@ -233,3 +239,15 @@ async def test_only_what_stands_in_a_line_that_has_changed_is_rendered(sent: lis
         await until(pilot, lambda: "first" in "".join(sent) and "fourth" in "".join(sent))
         assert [row.times > times for row, times in zip(rows, before, strict=True)] == [True, False, False, True, False]
         assert screen_text(app).split("\n")[:5] == ["first", "row 1", "row 2", "fourth", "row 4"]
+
+
+async def test_after_a_frame_of_some_rows_a_whole_one_is_whole(sent: list[str]) -> None:
+    """Where widgets begin and end in a line is kept from the first frame on that a layout was drawn in."""
+    app = Stack(Path("/nonexistent"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "row 4" in "".join(sent))
+        sent.clear()
+        app.query_one("#row1").styles.width = 30
+        app.query_one("#row1", Static).update("second")
+        await until(pilot, lambda: "second" in "".join(sent))
+        assert screen_text(app).split("\n")[:6] == ["row 0", "second", "row 2", "row 3", "row 4", f"{'left':20}right"]
