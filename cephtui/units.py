@@ -150,7 +150,7 @@ def percent(value: float | None) -> str:
 
 def times(ratio: float) -> str:
     """A ratio in words: ``2.3 times``, ``224 times``."""
-    return f"{ratio:.{1 if ratio < 10 else 0}f} times"
+    return f"{ratio:.{1 if ratio < 9.95 else 0}f} times"
 
 
 def margin(fraction: float, *, ascii_only: bool = False) -> str:

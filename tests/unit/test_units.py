@@ -182,6 +182,13 @@ def test_count_and_percent() -> None:
 
 
 @pytest.mark.parametrize(
+    ("ratio", "expected"), [(1.25, "1.2 times"), (2.3, "2.3 times"), (9.96, "10 times"), (223.6, "224 times")]
+)
+def test_times(ratio: float, expected: str) -> None:
+    assert units.times(ratio) == expected
+
+
+@pytest.mark.parametrize(
     ("fraction", "expected"),
     [
         (0.0, "±0.0 %"),

@@ -288,6 +288,15 @@ def test_a_target_is_a_column_only_where_a_step_has_several() -> None:
     assert [(row.target, states(row)) for row in found.rows] == [("", ["waiting"] * 2)] * 2
 
 
+def test_what_most_steps_have_comes_first() -> None:
+    """Else the links of the first step are many columns before that of all others."""
+    links = [cell(f"l{node}", "network", preset="network", target=f"host:{node}") for node in NODES]
+    steps = [cell(step, step, target="rbd:bench") for step in ("writes", "reads")]
+    found = matrix([], ordered(*links, *steps))
+    assert [column.targets for column in found.columns] == [("rbd:bench",), *((f"host:{node}",) for node in NODES)]
+    assert [row.step for row in found.rows] == ["network", "writes", "reads"]
+
+
 def test_images_of_one_pool_are_not_one_column() -> None:
     order = ordered(*(cell(f"b{image}", target=f"rbd:x/{image}") for image in ("one", "two")))
     assert [column.targets for column in matrix([], order).columns] == [("rbd:x/one",), ("rbd:x/two",)]
