@@ -257,6 +257,10 @@ def _periods(plot: _Plot) -> Iterator[tuple[ColumnSpan, Period]]:
             yield (first, max(first + 1, min(columns, round(min(end, right) / right * columns)))), period
 
 
+_BESIDE_TITLE = 6
+"""Columns of a frame that its title leaves free."""
+
+
 class Chart(Widget):
     """A chart that fills its box; border and title come from CSS and `border_title`.
 
@@ -277,6 +281,21 @@ class Chart(Widget):
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name=name, id=id, classes=classes)
         self._shown: Picture | None = None
+        self._titles: Sequence[Text] = ()
+
+    def show_title(self, *titles: Text) -> None:
+        """Show the first title for which there is room, or the last."""
+        self._titles = titles
+        self._fit_title()
+
+    def on_resize(self) -> None:
+        self._fit_title()
+
+    def _fit_title(self) -> None:
+        columns = self.outer_size.width
+        fits = (title for title in self._titles if not columns or title.cell_len <= columns - _BESIDE_TITLE)
+        if self._titles:
+            self.border_title = next(fits, self._titles[-1]).markup
 
     def show(self, picture: Picture) -> None:
         """Show a picture; the same one again costs no redraw.

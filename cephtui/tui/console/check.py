@@ -59,7 +59,7 @@ from cephtui.tui.screens.presenter import BigFigure, PresentedFigure, PresenterS
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import Big
 from cephtui.tui.widgets.scrolled import Scrolled
-from cephtui.tui.widgets.shown import chart_title, picture, shown_of_live
+from cephtui.tui.widgets.shown import chart_titles, picture, shown_of_live
 from cephtui.tui.widgets.verdict_in_large import VerdictInLarge
 
 if TYPE_CHECKING:
@@ -369,7 +369,7 @@ class CheckScreen(PresenterScreen):
         elif live and live.latest:
             self.add_class("-live")
             shown, headline, chart = shown_of_live(live), HEADLINE_BY_NAME[live.step.headline], self.query_one(Chart)
-            chart.border_title = chart_title(shown, headline, by_node=False).markup
+            chart.show_title(*chart_titles(shown, headline, by_node=False))
             chart.show(picture(shown, headline))
 
     def _draw_details(self, stands: Standing) -> None:

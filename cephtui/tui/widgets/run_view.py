@@ -184,9 +184,9 @@ class RunView(Container):
     def _draw(self, chart: Chart, shown: Shown, headline: Headline, gutter: int = 0) -> None:
         from cephtui.tui.charts.chart import RAMP
         from cephtui.tui.charts.ink import ink_of
-        from cephtui.tui.widgets.shown import chart_title, picture
+        from cephtui.tui.widgets.shown import chart_titles, picture
 
-        chart.border_title = chart_title(shown, headline, by_node=self.by_node).markup
+        chart.show_title(*chart_titles(shown, headline, by_node=self.by_node))
         chart.border_subtitle = f" {ink_of(chart).glyphs.hatch} {RAMP} " if shown.history.ramp_until else ""
         chart.show(picture(shown, headline, self.part, by_node=self.by_node, least_gutter=gutter))
 

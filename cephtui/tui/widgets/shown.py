@@ -337,8 +337,16 @@ def picture(
     )
 
 
-def chart_title(shown: Shown, figure: Headline, *, by_node: bool) -> Text:
-    """The current figures, in the colours of the lines: the chart's legend."""
+def chart_titles(shown: Shown, figure: Headline, *, by_node: bool) -> list[Text]:
+    """The title of a chart, the longest first: of the same flow the second figure does without its name, then both."""
+    return [chart_title(shown, figure, by_node=by_node, left_out=number) for number in range(4)]
+
+
+def chart_title(shown: Shown, figure: Headline, *, by_node: bool, left_out: int = 0) -> Text:
+    """The current figures, in the colours of the lines: the chart's legend.
+
+    Of 1 on it leaves out that they are of the whole run, of 2 on a flow that was named before, of 3 on the only one.
+    """
     figure = shown.written(figure)
     text = Text(f" {figure.title} ")
     if by_node and len(shown.history.nodes) > 1:
@@ -348,11 +356,15 @@ def chart_title(shown: Shown, figure: Headline, *, by_node: bool) -> Text:
     }
     if figure.sums and _has_both(shown.current):
         values = {"total": known_sum(values[direction] for direction in DIRECTIONS), **values}
-    for name, value in values.items():
-        text.append(f" {name} {figure.metric.as_text(value)} ", flow_color(name.split()[0]))
+    flows = {name.split()[0] for name in values}
+    for number, (name, value) in enumerate(values.items()):
+        flow, _, part = name.partition(" ")
+        is_known = len(flows) == 1 and left_out >= (2 if number else 3)
+        words = (part if is_known else name, figure.metric.as_text(value))
+        text.append(f" {' '.join(filter(None, words))} ", flow_color(flow))
     if figure.name == "iops" and shown.other_clients_iops is not None:
         text.append(f" other clients {units.iops(shown.other_clients_iops)}/s ", OTHER_CLIENTS_COLOR)
-    if shown.whole and values:
+    if shown.whole and values and not left_out:
         text.append(" over the whole run ")
     elif figure.name == "iops" and (since_ramp := range_since_ramp(shown, figure)):
         text.append(f" mean {figure.metric.as_text(since_ramp.mean)} ")

@@ -680,6 +680,18 @@ async def test_widgets_draw_what_they_are_shown() -> None:
     assert out[13].rstrip() == "      ⣿⣿⣿⣿⣿⣿⣿⡇       ⣿⣿⣿⣿⣿⣿⣿⣇⣀⣀⣀⣀⣀⣀⣀", "as wide as its column"
 
 
+async def test_the_title_is_the_first_for_which_there_is_room() -> None:
+    titles = [Text(f" {'latency ' * times}") for times in (6, 2, 1)]
+    app = Screenful()
+    async with app.run_test(size=(80, 24)) as pilot:
+        chart = app.query_one(Chart)
+        chart.show_title(*titles)
+        for width, title in ((60, titles[0]), (24, titles[1]), (10, titles[2]), (60, titles[0])):
+            chart.styles.width = width
+            await pilot.pause()
+            assert chart.border_title == title.plain
+
+
 async def test_widgets_redraw_only_what_changed() -> None:
     app = Screenful()
     async with app.run_test(size=(80, 24)) as pilot:

@@ -42,6 +42,7 @@ from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import (
     NodeNow,
     Shown,
+    chart_titles,
     first_event,
     picture,
     shown_of_live,
@@ -256,6 +257,13 @@ async def test_a_key_goes_round_the_figures() -> None:
     assert " ms┤" in seen["latency"]
     assert "write p99" in seen["latency"]
     assert re.search(r"\d+k┤", seen["IOPS"])
+
+
+async def test_where_there_is_little_room_a_title_has_figures_before_the_name_of_the_only_flow() -> None:
+    async with half_shown() as (_, _, view):
+        titles = chart_titles(known(view.shown), HEADLINE_BY_NAME["latency"], by_node=False)
+    words = [re.sub(r"[\d.]+ [mu]?s", "", title.plain).split() for title in titles]
+    assert words == [["latency", "write", "write", "p99"]] * 2 + [["latency", "write", "p99"], ["latency", "p99"]]
 
 
 async def test_other_clients_are_a_line_with_its_legend_in_the_chart_of_iops() -> None:
