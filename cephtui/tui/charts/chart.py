@@ -281,10 +281,10 @@ class Chart(Widget):
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name=name, id=id, classes=classes)
         self._shown: Picture | None = None
-        self._titles: Sequence[Text] = ()
+        self._titles: Sequence[Callable[[], Text]] = ()
 
-    def show_title(self, *titles: Text) -> None:
-        """Show the first title for which there is room, or the last."""
+    def show_title(self, *titles: Callable[[], Text]) -> None:
+        """Show the first title for which there is room, or the last; those behind it are not made."""
         self._titles = titles
         self._fit_title()
 
@@ -292,10 +292,13 @@ class Chart(Widget):
         self._fit_title()
 
     def _fit_title(self) -> None:
-        columns = self.outer_size.width
-        fits = (title for title in self._titles if not columns or title.cell_len <= columns - _BESIDE_TITLE)
-        if self._titles:
-            self.border_title = next(fits, self._titles[-1]).markup
+        columns, title = self.outer_size.width, None
+        for make in self._titles:
+            title = make()
+            if not columns or title.cell_len <= columns - _BESIDE_TITLE:
+                break
+        if title is not None:
+            self.border_title = title.markup
 
     def show(self, picture: Picture) -> None:
         """Show a picture; the same one again costs no redraw.

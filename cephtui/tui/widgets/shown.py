@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import Literal
 
 from rich.text import Text
@@ -337,9 +338,12 @@ def picture(
     )
 
 
-def chart_titles(shown: Shown, figure: Headline, *, by_node: bool) -> list[Text]:
-    """The title of a chart, the longest first: of the same flow the second figure does without its name, then both."""
-    return [chart_title(shown, figure, by_node=by_node, left_out=number) for number in range(4)]
+def chart_titles(shown: Shown, figure: Headline, *, by_node: bool) -> list[Callable[[], Text]]:
+    """The titles of a chart, the longest first: of the same flow the second figure does without its name, then both.
+
+    Each is made when it is called: that of a long run takes milliseconds.
+    """
+    return [partial(chart_title, shown, figure, by_node=by_node, left_out=number) for number in range(4)]
 
 
 def chart_title(shown: Shown, figure: Headline, *, by_node: bool, left_out: int = 0) -> Text:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from io import StringIO
 from itertools import pairwise
 from typing import Any, Literal
@@ -685,7 +686,7 @@ async def test_the_title_is_the_first_for_which_there_is_room() -> None:
     app = Screenful()
     async with app.run_test(size=(80, 24)) as pilot:
         chart = app.query_one(Chart)
-        chart.show_title(*titles)
+        chart.show_title(*(partial(Text.copy, title) for title in titles))
         for width, title in ((60, titles[0]), (24, titles[1]), (10, titles[2]), (60, titles[0])):
             chart.styles.width = width
             await pilot.pause()

@@ -262,7 +262,7 @@ async def test_a_key_goes_round_the_figures() -> None:
 async def test_where_there_is_little_room_a_title_has_figures_before_the_name_of_the_only_flow() -> None:
     async with half_shown() as (_, _, view):
         titles = chart_titles(known(view.shown), HEADLINE_BY_NAME["latency"], by_node=False)
-    words = [re.sub(r"[\d.]+ [mu]?s", "", title.plain).split() for title in titles]
+    words = [re.sub(r"[\d.]+ [mu]?s", "", title().plain).split() for title in titles]
     assert words == [["latency", "write", "write", "p99"]] * 2 + [["latency", "write", "p99"], ["latency", "p99"]]
 
 
