@@ -165,6 +165,8 @@ class Headline:
     title: str
     metrics: tuple[Metric, ...]
     """The metric itself first, then those that are drawn beside it."""
+    short: str
+    """The title where there is little room."""
 
     @property
     def metric(self) -> Metric:
@@ -188,8 +190,8 @@ class Headline:
 
 
 HEADLINES = (
-    Headline("iops", "IOPS", (BY_NAME["iops"],)),
-    Headline("bandwidth", "bandwidth", (BY_NAME["bandwidth_bytes"],)),
-    Headline("latency", "latency", (BY_NAME["latency_mean_seconds"], BY_NAME["latency_p99_seconds"])),
+    Headline("iops", "IOPS", (BY_NAME["iops"],), "IOPS"),
+    Headline("bandwidth", "bandwidth", (BY_NAME["bandwidth_bytes"],), "bw"),
+    Headline("latency", "latency", (BY_NAME["latency_mean_seconds"], BY_NAME["latency_p99_seconds"]), "lat"),
 )
 HEADLINE_BY_NAME: Mapping[str, Headline] = {headline.name: headline for headline in HEADLINES}

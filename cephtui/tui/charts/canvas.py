@@ -23,6 +23,8 @@ _HELD = "\0"
 """A blank of a text, which nothing is written on."""
 _TEXT_GAP = 3
 """Cells between two texts of a row, of which a mark may take the one in the middle."""
+_SHORT_COLUMNS = 16
+"""A mark's text is cut to half of the width, or to so many columns where that is less."""
 _ESCAPE = re.compile(r"\x1b\[([\d;]*)m")
 
 
@@ -106,7 +108,7 @@ class Canvas:
     def put_marks(self, marks: Sequence[tuple[int, str]], style: StyleType) -> None:
         """Write each mark's text beside its column, in the first row that has room."""
         for at, text in marks:
-            label = _printable(text)[: self._columns // 2]
+            label = _printable(text)[: max(self._columns // 2, _SHORT_COLUMNS)]
             before = at - len(label) - 1
             for row in self._rows:
                 if row.write(at + 2, label, style) or (before >= 0 and row.write(before, label, style)):

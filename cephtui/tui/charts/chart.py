@@ -1,4 +1,4 @@
-"""Line charts of a run: time in seconds to the right, a value that starts at zero upwards.
+"""Line charts of a run: time in seconds to the right, a value upwards, from zero or on a logarithmic axis.
 
 `draw` is a pure function from a picture to text, `Chart` the widget around it. plotext places the dots of the
 lines; the axes are set here, so that labels never collide and no row is lost to a frame, a title or a legend.
@@ -13,14 +13,15 @@ from typing import ClassVar, Literal, NamedTuple
 from rich.cells import cell_len
 from rich.style import Style, StyleType
 from rich.text import Text
-from textual.widget import Widget
 
 from cephtui.frozen import dataclass
 from cephtui.tui.charts.areas import Area
 from cephtui.tui.charts.axes import HUGE, TINY, TimeSpan, gutter_of, mark_columns, x_axis, y_axis
 from cephtui.tui.charts.canvas import Canvas, ChartStyles, ColumnSpan
 from cephtui.tui.charts.ink import Ink, ink_of
+from cephtui.tui.charts.scales import Scale, logarithmic
 from cephtui.tui.charts.steps import LineStep, Points, Raster, Trace, gaps, interval_start, steps
+from cephtui.tui.charts.titled import Titled
 from cephtui.tui.terminal.filters import PICTURE
 
 _MIN_COLUMNS, _MIN_ROWS = 8, 4  # a chart smaller than this shows its lines without axes
@@ -60,8 +61,8 @@ class Period(NamedTuple):
 class Picture:
     """Lines, and what is drawn beside them.
 
-    The y axis starts at zero (a negative value is drawn as zero) and ends at a round value. What is outside of the
-    x axis is left out.
+    The y axis starts at zero (a negative value is drawn as zero), or is logarithmic, and ends at a round value. What
+    is outside of the x axis is left out.
     """
 
     lines: Sequence[ChartLine]
@@ -79,6 +80,8 @@ class Picture:
     """Heavy stretches of the x axis on a tinted ground, the text above the axis where there is room."""
     binary: bool = False
     """Whether the labels of the y axis are round in powers of two, for bytes."""
+    is_log: bool = False
+    """Whether the y axis is logarithmic, from the round value below the least that is greater than zero."""
     least_gutter: int = 0
     """The y axis stands in this column or behind it, so that what is below can be in line."""
     named: bool = False
@@ -94,7 +97,7 @@ class _Plot:
     series: Sequence[Sequence[LineStep]]
     raster: Raster
     labels: dict[int, str]
-    """Labels of the y axis by row, the row of zero last."""
+    """Labels of the y axis by row; the row of the x axis is the one below the last."""
     gutter: int
     columns: int
     rows: int
@@ -148,12 +151,27 @@ def _laid_out(picture: Picture, width: int, height: int, ink: Ink) -> _Plot:
     right = _right_end(picture)
     series = [steps(line.points, right) for line in picture.lines]
     peak = max((high for line_steps in series for *_, high in line_steps), default=0.0)
-    top, labels = y_axis(peak, height - 2, picture.y_format, picture.binary)
+    if picture.is_log and peak > TINY:
+        measured = [value for line_steps in series for *_, low, high in line_steps for value in (low, high)]
+        least = min(value for value in measured if value > TINY)
+        scale = logarithmic((least, peak), picture.y_format, height - 2)
+        series = [_on_scale(line_steps, scale) for line_steps in series]
+        top, labels = 1.0, {round((1 - scale.fraction(value)) * (height - 2)): text for value, text in scale.ticks}
+    else:
+        top, labels = y_axis(peak, height - 2, picture.y_format, picture.binary)
     gutter = max(*map(cell_len, labels.values()), picture.least_gutter - 1) + 1
     is_framed = height >= _MIN_ROWS and width - gutter >= _MIN_COLUMNS
     columns, rows = (width - gutter, height - 2) if is_framed else (width, height)
     raster = Raster(columns * ink.glyphs.wide, rows * ink.glyphs.high, right, top)
     return _Plot(picture, ink, series, raster, labels, gutter, columns, rows, is_framed)
+
+
+def _on_scale(line_steps: Sequence[LineStep], scale: Scale) -> list[LineStep]:
+    """The steps with their values as fractions of an axis."""
+    return [
+        (begin, end, low, high) if low < 0.0 else (begin, end, scale.fraction(low), scale.fraction(high))
+        for begin, end, low, high in line_steps
+    ]
 
 
 def _lines(plot: _Plot) -> Canvas:
@@ -220,9 +238,12 @@ def _framed(canvas: Canvas, plot: _Plot, periods: Sequence[tuple[ColumnSpan, Sty
         gutter_of(plot.labels.get(row), gutter, ink.glyphs) if plot.is_framed else "" for row in range(plot.rows)
     ]
     stretches = [stretch for stretch, _ in periods]
-    zero = plot.labels[max(plot.labels)]
     span = plot.picture.part or TimeSpan(0.0, plot.raster.right)
-    axes = x_axis(span, plot.columns, gutter, zero, ink.glyphs, stretches) if plot.is_framed else ()
+    axes = (
+        x_axis(span, plot.columns, gutter, plot.labels.get(plot.rows, ""), ink.glyphs, stretches)
+        if plot.is_framed
+        else ()
+    )
     styles = ChartStyles(
         ink.colors, ink.axis, plot.styles, ink.shade, _ramp_columns(plot) or 0, ink.glyphs.hatch, periods
     )
@@ -257,11 +278,7 @@ def _periods(plot: _Plot) -> Iterator[tuple[ColumnSpan, Period]]:
             yield (first, max(first + 1, min(columns, round(min(end, right) / right * columns)))), period
 
 
-_BESIDE_TITLE = 6
-"""Columns of a frame that its title leaves free."""
-
-
-class Chart(Widget):
+class Chart(Titled):
     """A chart that fills its box; border and title come from CSS and `border_title`.
 
     `.chart--axis` styles axes and notes, `.chart--mark` marks, `.chart--shade` (its backgrounds) the ramp,
@@ -281,24 +298,6 @@ class Chart(Widget):
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name=name, id=id, classes=classes)
         self._shown: Picture | None = None
-        self._titles: Sequence[Callable[[], Text]] = ()
-
-    def show_title(self, *titles: Callable[[], Text]) -> None:
-        """Show the first title for which there is room, or the last; those behind it are not made."""
-        self._titles = titles
-        self._fit_title()
-
-    def on_resize(self) -> None:
-        self._fit_title()
-
-    def _fit_title(self) -> None:
-        columns, title = self.outer_size.width, None
-        for make in self._titles:
-            title = make()
-            if not columns or title.cell_len <= columns - _BESIDE_TITLE:
-                break
-        if title is not None:
-            self.border_title = title.markup
 
     def show(self, picture: Picture) -> None:
         """Show a picture; the same one again costs no redraw.

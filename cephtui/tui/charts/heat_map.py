@@ -10,7 +10,6 @@ from operator import itemgetter
 
 from rich.style import Style
 from rich.text import Span, Text
-from textual.widget import Widget
 
 from cephtui import units
 from cephtui.analysis.runs.history import HeatColumn, row_percentile_seconds, row_seconds
@@ -20,6 +19,7 @@ from cephtui.tui.charts.axes import TimeSpan, gutter_of, mark_columns, time_labe
 from cephtui.tui.charts.colors import HEAT_COLORS, HEAT_LINE_COLORS
 from cephtui.tui.charts.ink import Ink, ink_of
 from cephtui.tui.charts.steps import interval_start
+from cephtui.tui.charts.titled import Titled
 from cephtui.tui.terminal.filters import PICTURE
 from cephtui.tui.terminal.profile import profile_of
 
@@ -277,7 +277,7 @@ def _cell(color: str, below: str | None = None) -> Style:
     return Style(color=color, bgcolor=below) + PICTURE
 
 
-class HeatMap(Widget):
+class HeatMap(Titled):
     """A heat map that fills its box; its title says how to read it in the theme and on the terminal."""
 
     DEFAULT_CSS = "HeatMap { height: 1fr; }"
@@ -297,7 +297,8 @@ class HeatMap(Widget):
     def _name_colors(self) -> None:
         is_shaded = _lines_a_row(self._ink()) == 1
         word = "denser" if is_shaded else "brighter" if self.app.current_theme.dark else "darker"
-        self.border_title = f" {self._flow} latency: {word} = more I/Os "
+        short = f" {self._flow} latency "
+        self.show_title(lambda: Text(f"{short.rstrip()}: {word} = more I/Os "), lambda: Text(short))
 
     def _ink(self) -> Ink:
         return ink_of(self, colors=profile_of(self).has_shades)

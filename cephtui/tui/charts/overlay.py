@@ -75,4 +75,5 @@ class Overlay(Widget):
         axis = Style(color=self.get_component_rich_style("overlay--axis").color)
         ink = ink_of(self, colors=not profile.ascii_only and profile.colors != "none", axis=axis)
         lines, metric = overlay_lines(*self._sides, in_pieces=not ink.colors), self._metric
-        return draw_chart(Picture(lines, metric.as_text, binary=metric.binary), *self.content_size, ink)
+        picture = Picture(lines, metric.as_text, binary=metric.binary, is_log=metric.unit == "s")
+        return draw_chart(picture, *self.content_size, ink)

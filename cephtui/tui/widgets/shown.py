@@ -333,6 +333,7 @@ def picture(
         marks=shown.marks,
         spans=shown.spans,
         binary=figure.metric.binary,
+        is_log=figure.metric.unit == "s",
         least_gutter=least_gutter,
         named=by_node and len(shown.history.nodes) > 1,
     )
@@ -343,18 +344,20 @@ def chart_titles(shown: Shown, figure: Headline, *, by_node: bool) -> list[Calla
 
     Each is made when it is called: that of a long run takes milliseconds.
     """
-    return [partial(chart_title, shown, figure, by_node=by_node, left_out=number) for number in range(4)]
+    if by_node and len(shown.history.nodes) > 1:
+        return [partial(_title_by_node, shown, figure)]
+    longer = (partial(chart_title, shown, figure, left_out) for left_out in range(5))
+    return [*longer, partial(_shortest_title, shown, figure)]
 
 
-def chart_title(shown: Shown, figure: Headline, *, by_node: bool, left_out: int = 0) -> Text:
+def chart_title(shown: Shown, figure: Headline, left_out: int = 0) -> Text:
     """The current figures, in the colours of the lines: the chart's legend.
 
-    Of 1 on it leaves out that they are of the whole run, of 2 on a flow that was named before, of 3 on the only one.
+    Of 1 on it leaves out that they are of the whole run, of 2 on a flow that was named before, of 3 on the only one;
+    of 4 on, its name is short.
     """
     figure = shown.written(figure)
-    text = Text(f" {figure.title} ")
-    if by_node and len(shown.history.nodes) > 1:
-        return text.append("by node " if len(figure.metrics) == 1 else f"{figure.of_node.title} by node ")
+    text = Text(f" {figure.title if left_out < 4 else figure.short} ")
     values: dict[str, float | None] = {
         f"{d}{word}": metric.of(shown.current[d]) for d, word, metric in _drawn(shown.current, figure)
     }
@@ -373,3 +376,21 @@ def chart_title(shown: Shown, figure: Headline, *, by_node: bool, left_out: int 
     elif figure.name == "iops" and (since_ramp := range_since_ramp(shown, figure)):
         text.append(f" mean {figure.metric.as_text(since_ramp.mean)} ")
     return text
+
+
+def _shortest_title(shown: Shown, figure: Headline) -> Text:
+    """The sum of reads and writes, or the last figure of each flow, of which the first letter stands for the name."""
+    figure = shown.written(figure)
+    if figure.sums:
+        total = known_sum(figure.metric.of(shown.current[name]) for name in DIRECTIONS if name in shown.current)
+        return Text(f" {figure.short}  {figure.metric.as_text(total)} ")
+    metric = figure.metrics[-1]
+    text = Text(f" {metric.title} ")
+    for name in metric.names_of_whole(shown.current):
+        text.append(f" {name[0]} {metric.text_of(shown.current[name])} ", flow_color(name))
+    return text
+
+
+def _title_by_node(shown: Shown, figure: Headline) -> Text:
+    figure = shown.written(figure)
+    return Text(f" {figure.title} {'' if len(figure.metrics) == 1 else f'{figure.of_node.title} '}by node ")

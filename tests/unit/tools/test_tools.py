@@ -352,8 +352,8 @@ async def test_it_is_drawn_live_saved_and_replayed(presets: Path, tmp_path: Path
         assert {line.label for line in chart_lines(each, bandwidth, by_node=False)} == {"write", "delete"}
         drawing = draw_chart(picture(each, iops), 60, 10, Ink())
         assert len(drawing.plain.splitlines()) == 10
-        assert " write - " in chart_title(each, iops, by_node=False).plain
-        assert " mean " not in chart_title(each, iops, by_node=False).plain
+        assert " write - " in chart_title(each, iops).plain
+        assert " mean " not in chart_title(each, iops).plain
     assert shown.nodes[0].iops is None
     again = Playback(tmp_path / "s", 1).until(60.0)
     assert [s for s in again if isinstance(s, Sample)] == [s for s in events if isinstance(s, Sample)]

@@ -291,7 +291,7 @@ def test_the_chart_of_latency_has_the_commit_and_the_flushs_percentile() -> None
     latency, rate = HEADLINE_BY_NAME["latency"], HEADLINE_BY_NAME["iops"]
     assert [line.label for line in chart_lines(shown, latency, by_node=False)] == ["flush p99", "commit"]
     assert [line.label for line in chart_lines(shown, rate, by_node=False)] == ["write"]
-    assert f"commit {MEAN.text_of(shown.current['commit'])}" in chart_title(shown, latency, by_node=False).plain
+    assert f"commit {MEAN.text_of(shown.current['commit'])}" in chart_title(shown, latency).plain
 
 
 def test_presented_latency_says_of_what_it_is() -> None:

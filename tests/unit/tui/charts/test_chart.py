@@ -95,18 +95,19 @@ def _seconds(label: str) -> float:
     st.integers(-1, 60),
     st.one_of(st.none(), numbers),
     st.one_of(st.none(), numbers),
-    st.booleans(),
+    st.sampled_from(["linear", "binary", "logarithmic"]),
     st.booleans(),
 )
-@example([ChartLine("", ((0.0, math.nan), (1.0, 1.0), (math.nan, 2.0)), "red")], 40, 9, None, math.nan, True, True)
-@example([ChartLine("", ((0.0, 1e308), (1.0, -1e308)), "red")], 40, 9, 1e-320, 1e308, False, False)
+@example([ChartLine("", ((0.0, math.nan), (1.0, 1.0), (math.nan, 2.0)), "red")], 40, 9, None, math.nan, "binary", True)
+@example([ChartLine("", ((0.0, 1e308), (1.0, -1e308)), "red")], 40, 9, 1e-320, 1e308, "linear", False)
+@example([ChartLine("", ((1.0, 0.0), (1.0, 1e299), (2.0, 1e-299)), "red")], 40, 9, None, None, "logarithmic", True)
 def test_any_numbers_in_any_size_give_a_text_of_that_size(
     lines: list[ChartLine],
     width: int,
     height: int,
     x_end: float | None,
     shade_until: float | None,
-    binary: bool,
+    scale: str,
     color: bool,
 ) -> None:
     import plotext
@@ -118,7 +119,8 @@ def test_any_numbers_in_any_size_give_a_text_of_that_size(
         return signal(x, y, **options)
 
     with patch.object(plotext.figure, "signal", spy):
-        picture = Picture(lines, iops, x_end=x_end, shade_until=shade_until, binary=binary)
+        picture = Picture(lines, iops, x_end=x_end, shade_until=shade_until)
+        picture = replace(picture, binary=scale == "binary", is_log=scale == "logarithmic")
         text = draw_chart(picture, width, height, Ink(colors=color))
     assert all(isinstance(value, float) and 0.0 <= value <= 1.0 for value in passed)
     out = text.plain.split("\n")
@@ -250,6 +252,17 @@ def test_y_labels_lose_needless_zeros() -> None:
 def test_y_labels_of_bytes_are_powers_of_two() -> None:
     chart = rows(line([65.4 * 2**20] * 5), height=12, y_format=bandwidth, binary=True)
     assert [row[:8] for row in chart if "┤" in row] == [f"{mib} MiB/s" for mib in (80, 64, 48, 32, 16)]
+
+
+def test_on_a_logarithmic_axis_a_latency_of_seconds_leaves_the_usual_ones_readable() -> None:
+    chart = rows(line([0.012, 0.013, 2.5, 0.012]), height=12, width=50, y_format=latency, is_log=True)
+    labels = {row[:6].strip(): number for number, row in enumerate(chart) if row[6] in "┤└"}
+    assert list(labels) == ["1 s", "100 ms", "10 ms"]
+    powers = labels["100 ms"] - labels["1 s"], labels["10 ms"] - labels["100 ms"]
+    assert set(powers) <= {3, 4}, "of 10 rows, a power of ten takes 10 / lg 500"
+    first, last = ([number for number, row in enumerate(plot(chart)) if row[at] != " "] for at in (8, 24))
+    assert first == [labels["10 ms"] - 1]
+    assert last == [labels["1 s"] - 2]
 
 
 def test_a_format_too_coarse_leaves_two_labels() -> None:

@@ -238,7 +238,7 @@ def test_the_mean_is_the_same_wherever_it_stands() -> None:
         history.add(Sample(1, None, "p", "run", second, 1.0, None, write))
     now = Shown(history, {"write": Interval(900, 900 * 4096, 900.0, 900.0 * 4096)}, (), 2.0)
     mean = f"mean {units.iops(9_900 / 2.02)} "
-    assert mean in chart_title(now, HEADLINES[0], by_node=False).plain
+    assert mean in chart_title(now, HEADLINES[0]).plain
     assert large_figure(now, HEADLINES[0]).lines[0] == f"{mean} 3.00k..5.00k"
 
 
