@@ -19,8 +19,8 @@ import click
 from textual.binding import Binding
 
 from cephtui import exit_codes, tui
-from cephtui.cli.options import TARGET_HELP
-from cephtui.cli.verbs import cli
+from cephtui.cli.verbs import cli, every_verb
+from cephtui.cli.where import TARGET_HELP
 from cephtui.models.findings import KINDS, TOPICS, FindingKind
 from cephtui.models.findings.examples import example_findings
 from cephtui.models.preset_rows import PresetRow
@@ -115,12 +115,6 @@ def sections(parts: Iterable[str]) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def verbs() -> dict[str, click.Command]:
-    """All of them, by name, in the order of --help."""
-    assert isinstance(cli, click.Group)
-    return {name: cli.commands[name] for name in sorted(cli.commands)}
-
-
 def commands_part() -> str:
     """Every verb with its usage, options and examples; before them the options that those with nodes share."""
     root = click.Context(cli, info_name="cephtui")
@@ -134,7 +128,7 @@ def commands_part() -> str:
             _options(shared, root),
             *(
                 sections([f"## {name}", _verb(command, click.Context(command, root, name))])
-                for name, command in verbs().items()
+                for name, command in every_verb().items()
             ),
         ]
     )

@@ -8,8 +8,8 @@ import click
 
 from cephtui.cli.complete import complete_findings
 from cephtui.cli.emit import output_options
-from cephtui.cli.options import where_options
 from cephtui.cli.topics import complete_topics
+from cephtui.cli.where import where_options
 
 
 @click.command(

@@ -12,7 +12,7 @@ import click
 from cephtui import config, paths
 from cephtui.cli.errors import Refused
 from cephtui.cli.neighbours import with_neighbours
-from cephtui.cli.options import Where
+from cephtui.cli.where import Where
 from cephtui.keys import vault
 from cephtui.models import Node
 from cephtui.nodes.vault import Vault

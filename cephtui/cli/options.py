@@ -6,14 +6,13 @@ import functools
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cephtui.cli.complete import complete_options, complete_targets
 from cephtui.cli.emit import Output, check_output, output_options
-from cephtui.cli.neighbours import complete_nodes
+from cephtui.cli.where import TARGET_HELP, Where, data_pool_option, session_option, where_options
 from cephtui.studies import KINDS as STUDY_KINDS
 from cephtui.studies import StudyOption
 from cephtui.units import parse_duration, parse_percent
@@ -21,35 +20,6 @@ from cephtui.units import parse_duration, parse_percent
 if TYPE_CHECKING:
     from cephtui.models.base import Quiet
     from cephtui.models.manner import Manner
-
-TARGET_HELP = (
-    "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, krbd:POOL (mapped by the kernel), krbd:POOL+ext4 (or +xfs), "
-    "cephfs:PATH (a mounted one), device:PATH, pool:POOL (its objects), host:NODE (the network to it; host:* is every "
-    "pair of the nodes), s3:ENDPOINT or s3:ENDPOINT/BUCKET (buckets of the run's own), new-pool:pg=32,size=3 (created "
-    "for the run, deleted at the end) or OSDs: osd:*, osd:0,1, osd:host=NAME, osd:class=NAME. Default: a scratch file."
-)
-
-
-@dataclass(frozen=True)
-class Where:
-    """The options that name nodes and their Ceph access."""
-
-    names: tuple[str, ...]
-    config: Path | None
-    ssh_config: Path | None
-    ceph: dict[str, str]
-    """Fields of a node for its Ceph access."""
-    ceph_node: str | None
-
-    def with_more(self, more: Where) -> Where:
-        """Both; ``more`` takes precedence."""
-        return Where(
-            more.names or self.names,
-            more.config or self.config,
-            more.ssh_config or self.ssh_config,
-            {**self.ceph, **more.ceph},
-            more.ceph_node or self.ceph_node,
-        )
 
 
 @dataclass(frozen=True)
@@ -63,38 +33,6 @@ class CheckQuestion:
     metrics: tuple[str, ...] = ()
     directions: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-
-
-_OF_ALL = ("--safe",)
-"""Options that stand before a verb and hold for each."""
-
-
-def given_options() -> list[str]:
-    """The options on the command line of the verb, and of nodes before it, by their longest names: ``--mark``."""
-    context = click.get_current_context(silent=True)
-    typed = click.core.ParameterSource.COMMANDLINE
-    names: dict[str, None] = {}
-    while context is not None:
-        for option in context.command.params:
-            is_typed = option.name and context.get_parameter_source(option.name) is typed
-            if isinstance(option, click.Option) and is_typed:
-                names[max(option.opts, key=len)] = None
-        context = context.parent
-    return [name for name in names if name not in _OF_ALL]
-
-
-def refuse_options(wrong: Collection[str], why: str) -> None:
-    """Raises UsageError for the first of these options that is given: none is taken and then ignored.
-
-    ``why`` stands behind its name: ``belongs to a verdict``.
-    """
-    if option := next((option for option in given_options() if option in wrong), None):
-        raise click.UsageError(f"{option} {why}")
-
-
-def refuse_other_options(right: Collection[str], why: str) -> None:
-    """The same for any option that is none of these."""
-    refuse_options({*given_options()}.difference(right), why)
 
 
 def within(
@@ -124,62 +62,7 @@ def each_within(low: float, high: float) -> Callable[[click.Context, click.Param
     return lambda context, option, values: tuple(checked(context, option, value) for value in values)
 
 
-_existing = click.Path(exists=True, dir_okay=False, path_type=Path)
-_where_options = (
-    click.option(
-        "--node",
-        "nodes",
-        multiple=True,
-        metavar="NODE",
-        shell_complete=complete_nodes,
-        help="Where to run: [USER@]HOST[:PORT], or a node or group of the config file. Default: local.",
-    ),
-    click.option("--config", type=_existing, metavar="FILE", help="Named nodes and groups (TOML). See cephtui info."),
-    click.option("-F", "ssh_config", type=_existing, metavar="FILE", help="SSH config instead of ~/.ssh/config."),
-    click.option("--ceph-conf", metavar="PATH", help="ceph.conf, on the node."),
-    click.option("--ceph-id", metavar="ID", help="Ceph user, without the 'client.' prefix."),
-    click.option("--ceph-keyring", metavar="PATH", help="Keyring of the Ceph user, on the node."),
-    click.option("--ceph-node", metavar="NODE", help="The node that queries the cluster. Default: the first."),
-)
-
-
-def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that name nodes; the command gets them as ``where``."""
-
-    @functools.wraps(command)
-    def wrapped(
-        nodes: tuple[str, ...],
-        config: Path | None,
-        ssh_config: Path | None,
-        ceph_conf: str | None,
-        ceph_id: str | None,
-        ceph_keyring: str | None,
-        ceph_node: str | None,
-        **others: Any,
-    ) -> Any:
-        texts = {"ceph_conf": ceph_conf, "ceph_id": ceph_id, "ceph_keyring": ceph_keyring}
-        ceph = {key: value for key, value in texts.items() if value}
-        where = Where(nodes, config, ssh_config, ceph, ceph_node)
-        context = click.get_current_context()
-        before = context.find_object(Where)  # given before the verb
-        context.obj = where if before is None else before.with_more(where)
-        return command(where=context.obj, **others)
-
-    for option in reversed(_where_options):
-        wrapped = option(wrapped)
-    return wrapped
-
-
-data_pool_option = click.option(
-    "--data-pool", metavar="POOL", help="Erasure-coded pool for the data of created images."
-)
-
-
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON Lines instead of a table.")
-session_option = click.option(
-    "--session", metavar="NAME", help="Save into this session. Default: a new one, named after the time."
-)
-target_option = click.option("--target", metavar="TARGET", shell_complete=complete_targets, help=TARGET_HELP)
 targets_option = click.option(
     "--target",
     "targets",

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import math
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +11,8 @@ import click
 from cephtui.cli.complete import complete_runs, complete_served, complete_sessions
 from cephtui.cli.emit import output_options
 from cephtui.cli.options import json_option, judging_options, metric_option, within
+from cephtui.cli.screen import begin_screen
 from cephtui.reports.render import FORMATS
-
-
-def begin_screen(verb: str, instead: str = "") -> None:
-    """Before anything of Textual is imported; raises UsageError where there is no terminal and no browser."""
-    if not (os.environ.get("TEXTUAL_DRIVER") or (sys.stdin.isatty() and sys.stdout.isatty())):
-        raise click.UsageError(f"{verb} needs a terminal{instead}")
-    gc.disable()  # saves a fifth of the time to the first paint; the application enables it again
 
 
 @click.command(

@@ -18,10 +18,11 @@ from cephtui.cli.catalogue import find_all_suites, find_catalogue
 from cephtui.cli.choice import check_session_name, chosen_nodes, chosen_target, chosen_targets, each_of, known_secrets
 from cephtui.cli.errors import Refused
 from cephtui.cli.measuring import carry_out
-from cephtui.cli.options import Measuring, Where
+from cephtui.cli.options import Measuring
 from cephtui.cli.printing import print_lines, print_report
 from cephtui.cli.prompts import Prompts, connect
 from cephtui.cli.saved import find_session
+from cephtui.cli.where import Where
 from cephtui.exit_codes import EXIT_REFUSED
 from cephtui.frozen import dataclass
 from cephtui.models import Node, Run, Step

@@ -13,9 +13,10 @@ from cephtui.analysis.verdicts.conclusion import Judgement
 from cephtui.cli.emit import OUTPUT_OPTIONS, Output, emit
 from cephtui.cli.expecting import check_saved
 from cephtui.cli.judging import asked_of, keep
-from cephtui.cli.options import JUDGING, CheckQuestion, Measuring, given_options, refuse_options, refuse_other_options
+from cephtui.cli.options import JUDGING, CheckQuestion, Measuring
 from cephtui.cli.saved import find_session, find_two_runs
 from cephtui.cli.versus import are_sessions, find_versus, judged_versus
+from cephtui.cli.where import given_options, refuse_options, refuse_other_options
 from cephtui.reports.blocks import View
 from cephtui.reports.views.judgement import judgement_view
 from cephtui.reports.views.versus import versus_view

@@ -15,11 +15,11 @@ from cephtui import paths
 from cephtui.cli.choice import known_nodes, known_secrets
 from cephtui.cli.errors import Refused
 from cephtui.cli.measuring import say_notices
-from cephtui.cli.options import Where, refuse_other_options
 from cephtui.cli.printing import print_blocks, print_report
 from cephtui.cli.prompts import ask_secrets, connect
 from cephtui.cli.saved import find_session
 from cephtui.cli.stopping import AGAIN, stopping
+from cephtui.cli.where import Where, refuse_other_options
 from cephtui.exit_codes import EXIT_FAILED, EXIT_INCOMPLETE, EXIT_REFUSED
 from cephtui.models import Node
 from cephtui.nodes.state import NodeState

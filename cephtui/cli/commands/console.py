@@ -18,7 +18,7 @@ from cephtui.tui.console.start import Start
 from cephtui.tui.main import run_console
 
 if TYPE_CHECKING:
-    from cephtui.cli.options import Where
+    from cephtui.cli.where import Where
     from cephtui.models import Mark, Run
 
 

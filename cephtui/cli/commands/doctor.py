@@ -15,8 +15,8 @@ from cephtui.analysis.detectors.host import ClusterFacts, Examined, Folder, Mach
 from cephtui.cli.choice import chosen_nodes, load_config
 from cephtui.cli.emit import Output, emit
 from cephtui.cli.look import find_look
-from cephtui.cli.options import Where
 from cephtui.cli.prompts import connect, patiently
+from cephtui.cli.where import Where
 from cephtui.exit_codes import EXIT_FAILED
 from cephtui.nodes.state import NodeState
 from cephtui.nodes.transport import TransportError

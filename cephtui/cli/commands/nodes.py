@@ -13,8 +13,8 @@ from cephtui.analysis.detectors.hardware import with_findings, with_hardware
 from cephtui.cli.catalogue import find_catalogue
 from cephtui.cli.choice import chosen_nodes
 from cephtui.cli.emit import Output, emit
-from cephtui.cli.options import Where
 from cephtui.cli.prompts import connect, patiently
+from cephtui.cli.where import Where
 from cephtui.exit_codes import EXIT_REFUSED
 from cephtui.models import Node
 from cephtui.models.rows import NodeRow

@@ -12,9 +12,10 @@ import click
 from cephtui.cli.emit import TO_STDOUT, Output, check_output, emit, form_for, hand_out
 from cephtui.cli.errors import Refused
 from cephtui.cli.judging import asked_of, keep
-from cephtui.cli.options import JUDGING, CheckQuestion, refuse_options
+from cephtui.cli.options import JUDGING, CheckQuestion
 from cephtui.cli.saved import find_run, find_session, find_two_runs
 from cephtui.cli.versus import are_sessions, find_versus
+from cephtui.cli.where import refuse_options
 from cephtui.reports.render import FORMATS
 from cephtui.reports.render.gfm import markdown_of
 from cephtui.reports.render.svg import svgs_of

@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from cephtui.cli.expecting import check_expected
-from cephtui.cli.options import Measuring, given_options
+from cephtui.cli.options import Measuring
+from cephtui.cli.where import given_options
 from cephtui.cli.work import NamedSteps, Work, measure, new_work, resumed
 from cephtui.models.study import RUNS
 from cephtui.ordering import plan_of

@@ -12,9 +12,10 @@ import click
 from cephtui.cli.catalogue import find_catalogue
 from cephtui.cli.choice import chosen_nodes
 from cephtui.cli.emit import OUTPUT_OPTIONS, emit
-from cephtui.cli.options import Measuring, refuse_other_options
+from cephtui.cli.options import Measuring
 from cephtui.cli.prompts import connect
 from cephtui.cli.saved import find_run, find_session
+from cephtui.cli.where import refuse_other_options
 from cephtui.cli.work import NamedSteps, Work, measure, new_work
 from cephtui.models import Node
 from cephtui.presets import Preset, choose

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from cephtui.cli import hints
-from cephtui.cli.verbs import cli
+from cephtui.cli.verbs import cli, every_verb
 
 USAGE = 2
 
@@ -75,11 +75,11 @@ def test_so_does_an_option(words: tuple[str, ...], hint: str) -> None:
 
 
 def test_each_hint_is_something_that_there_is() -> None:
-    options = set[str]().union(*(hints.options_of(command) for command in (cli, *cli.commands.values())))
+    options = set[str]().union(*(hints.options_of(command) for command in (cli, *every_verb().values())))
     assert {meant.partition(" ")[0] for meant in hints._OPTIONS.values()} <= options
     assert {*hints._ASKED, *hints._GLOBAL.values()} <= options | {"--version"}
-    assert set(hints._VERBS.values()) <= {"", "--version", *cli.commands}
-    assert set(hints._VERBS).isdisjoint(cli.commands)
+    assert set(hints._VERBS.values()) <= {"", "--version", *every_verb()}
+    assert set(hints._VERBS).isdisjoint(every_verb())
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from cephtui import __version__
-from cephtui.cli.verbs import cli
+from cephtui.cli.verbs import every_verb
 from tests import ROOT
 from tests.unit.project.test_imports import CORE, LAYERS, MODULES
 
@@ -106,7 +106,7 @@ def test_modules_that_are_named_exist() -> None:
 @pytest.mark.parametrize("name", WORDS)
 def test_verbs_of_the_command_line_exist(name: str) -> None:
     words = re.findall(r"`cephtui ([a-z][a-z-]+)", text_of(name))
-    assert {*words} <= {*cli.commands}
+    assert {*words} <= {*every_verb()}
 
 
 def test_marks_are_those_of_pytest() -> None:

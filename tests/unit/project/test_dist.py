@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from cephtui.cli.verbs import cli
+from cephtui.cli.verbs import every_verb
 from tests.dist import manual, one_file, roff, wheels
 
 
@@ -27,9 +27,9 @@ def test_the_script_of_the_one_file_has_no_gap_left() -> None:
 
 def test_the_manual_has_every_command_and_option() -> None:
     page = manual.of_commands().replace(r"\-", "-")
-    for name, command in cli.commands.items():
+    for name, command in every_verb().items():
         assert command.hidden or f"\n.SS cephtui {name}\n" in page
-    options = [option for command in cli.commands.values() for option in command.params]
+    options = [option for command in every_verb().values() for option in command.params]
     for option in options:
         assert not isinstance(option, click.Option) or option.hidden or option.opts[0] in page
 

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from cephtui import config, paths
 from cephtui.cli import saved_verbs, verbs
 from cephtui.cli.commands import console, serve
-from cephtui.cli.verbs import cli
+from cephtui.cli.verbs import cli, every_verb
 from cephtui.presets import combinations, find_presets, load_preset
 from cephtui.running import runner
 from cephtui.running.connections import Connections
@@ -82,7 +82,7 @@ async def _no_pages(*given: Any) -> None:
 
 def verb_of(words: list[str]) -> str | None:
     """The verb of a command; None for the console."""
-    return next((word for word in words if word in cli.commands), None)
+    return next((word for word in words if word in every_verb()), None)
 
 
 def is_measured(words: list[str], verb: str | None) -> bool:
@@ -169,7 +169,7 @@ def _is_known(words: list[str]) -> bool:
     verb = words[0] if words and not words[0].startswith("-") else None
     if verb and not re.fullmatch(r"[a-z][a-z-]*", verb):  # COMMAND, or the beginning of a sentence that it says
         return True
-    command = cli.commands.get(verb) if verb else cli
+    command = every_verb().get(verb) if verb else cli
     if command is None:
         return False
     taken = {name for each in (*command.params, *cli.params) for name in each.opts} | {"--help", "-h"}

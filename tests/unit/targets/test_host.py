@@ -18,8 +18,9 @@ from cephtui.ceph import networks
 from cephtui.ceph.pools import parse_osd_map
 from cephtui.cli import work
 from cephtui.cli.emit import Output
-from cephtui.cli.options import Measuring, Where
+from cephtui.cli.options import Measuring
 from cephtui.cli.verbs import cli
+from cephtui.cli.where import Where
 from cephtui.cli.work import NamedSteps, new_work
 from cephtui.config import Config, ConfigError
 from cephtui.exit_codes import EXIT_REFUSED

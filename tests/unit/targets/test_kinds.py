@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from cephtui.cli.options import TARGET_HELP
+from cephtui.cli.where import TARGET_HELP
 from cephtui.models import Kind
 from cephtui.suites import SCHEMES
 from cephtui.targets import KINDS, every_kind, parse_target, target_examples, target_kind
