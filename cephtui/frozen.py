@@ -1,8 +1,8 @@
 """``dataclass`` as in the standard library, but that a class with ``frozen=True, slots=True`` is made in half the time.
 
 Before Python 3.13 the standard one compiles each of its methods by itself, six for a class; for the classes that the
-console needs for its first frame, that was 6 % of the time to it. Here ``__init__`` alone is compiled, and the others
-are the same for all classes. Such an instance can't be pickled or copied by ``copy``.
+console needs for its first frame, that was 6 % of the time to it. Here ``__init__`` alone is compiled, by the first
+instance, and the others are the same for all classes. Such an instance can't be pickled or copied by ``copy``.
 
 This module goes with Python 3.12, which is supported until October 2028: then import from ``dataclasses``.
 """
@@ -31,10 +31,26 @@ def _made(cls: type[Any]) -> type[Any]:
     cls.__doc__ = cls.__doc__ or cls.__name__  # else it is made of the signature, which is parsed
     slotted = dataclasses.dataclass(slots=True, init=False, repr=False, eq=False)(cls)
     fields = dataclasses.fields(slotted)
-    for method in (_init(slotted, fields), *_comparing([field.name for field in fields if field.compare]), *_SHARED):
+    for method in (
+        _first_init(slotted, fields),
+        *_comparing([field.name for field in fields if field.compare]),
+        *_SHARED,
+    ):
         if method.__name__ not in defined:
             setattr(slotted, method.__name__, method)
     return slotted
+
+
+def _first_init(cls: type[Any], fields: Sequence[dataclasses.Field[Any]]) -> Callable[..., None]:
+    """An ``__init__`` that compiles that of the class, and gives its place to it."""
+
+    def __init__(self: Any, *args: Any, **values: Any) -> None:
+        compiled = _init(cls, fields)
+        if cls.__init__ is __init__:
+            cls.__init__ = compiled
+        compiled(self, *args, **values)
+
+    return __init__
 
 
 def _init(cls: type[Any], fields: Sequence[dataclasses.Field[Any]]) -> Callable[..., None]:

@@ -230,6 +230,8 @@ def find_presets(packaged: Path, users: Path) -> Catalogue:
 
 def _with_key(preset: Preset, catalogue: Catalogue) -> Preset:
     """The preset; without its key where another has that: the user's own, or of the same kind the first by name."""
+    if preset.file.key is None:
+        return preset
     rivals = [rival for rival in catalogue.values() if isinstance(rival, Preset) and rival.file.key == preset.file.key]
     if min(rivals, key=lambda rival: (not rival.user, rival.name)) is preset:
         return preset

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import click
 
+from cephtui.cli.topics import verbs_of
 from cephtui.printable import suggestion
 
 _VERBS = {
@@ -60,10 +61,9 @@ def unknown_option(error: click.NoSuchOption) -> str:
     context, name = error.ctx, error.option_name
     if context is None:
         return error.format_message()
-    path, root = context.command_path, context.find_root().command
-    own = options_of(context.command)
-    verbs = root.commands if isinstance(root, click.Group) and context.command is root else {}
-    having = [verb for verb, command in verbs.items() if name in options_of(command)]
+    path, own = context.command_path, options_of(context.command)
+    verbs = verbs_of(context) if context.parent is None else {}
+    having = sorted((verb for verb, command in verbs.items() if name in options_of(command)), key="run".__ne__)
     return (
         _meant(path, name, own)
         or _elsewhere(path, name, having)

@@ -1,4 +1,4 @@
-"""The verbs that measure, and those for what that needs: nodes and presets.
+"""The verbs that measure, and those for the nodes on which that is done.
 
 Each verb's code is a module of its own under ``cephtui.cli.commands``, which is imported when the verb is run.
 """
@@ -288,54 +288,4 @@ def cleanup(**arguments: Any) -> int:
     return clean_up(**arguments)
 
 
-@click.command(
-    short_help="List presets and suites, or show one.",
-    epilog="\b\nExamples:\n  cephtui presets\n  cephtui presets write-iops\n  cephtui presets quick\n"
-    "  cephtui presets --json",
-)
-@click.argument("name", required=False, shell_complete=complete_listed)
-@output_options
-def presets(**arguments: Any) -> None:
-    """List the presets and suites, or show one with its options or steps."""
-    from cephtui.cli.commands.presets import list_presets
-
-    list_presets(**arguments)
-
-
-@click.command(
-    "import-preset",
-    short_help="Make presets from job files and command lines.",
-    epilog="""\b
-Examples:
-  cephtui import-preset ssd-test.fio
-  cephtui import-preset --dry-run mixed.fio
-  cephtui import-preset 'fio -direct=1 -iodepth=128 -rw=randwrite -bs=4k -name=writes'
-  cephtui import-preset jobs.fio --in-order --name before
-  cephtui import-preset gosbench.yaml --dry-run
-  history | grep fio | cephtui import-preset -
-
-\b
-Exit codes:
-  0 ok, 1 nothing could become a preset, 2 wrong usage, 3 a preset of that name exists, 4 some jobs were left out
-""",
-)
-@click.argument("source", metavar="FILE | 'fio ...'")
-@click.option(
-    "--name", metavar="NAME", help="Name of the preset; of several, how the names begin. Default: that of the job."
-)
-@click.option("--together", "how", flag_value="together", help="Merge identical jobs into one preset.")
-@click.option("--in-order", "how", flag_value="in-order", help="Each job becomes a preset, or one value of a sweep.")
-@click.option("--dry-run", is_flag=True, help="Print the presets; write nothing.")
-@click.option("--force", is_flag=True, help="Overwrite your own preset, or replace a packaged one.")
-def import_preset(**arguments: Any) -> int:
-    """Make presets from fio job files and command lines, and from configs of the gosbench server.
-
-    Options that are left out are listed with the reason. A preset has no target: choose it with --target when you run
-    the preset. Without time_based a run ends when all of its data is read or written, as in fio.
-    """
-    from cephtui.cli.commands.import_preset import import_presets
-
-    return import_presets(**arguments)
-
-
-MEASURING_VERBS = (run, check, ceilings, why, nodes, cleanup, presets, import_preset)
+MEASURING_VERBS = (run, check, ceilings, why, nodes, cleanup)

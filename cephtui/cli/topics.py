@@ -71,6 +71,14 @@ def _reference(link: re.Match[str]) -> str:
 
 def complete_topics(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Topics and verbs."""
-    root = context.find_root().command
-    verbs = root.commands if isinstance(root, click.Group) else {}
-    return sorted(name for name in {*topics(), *verbs} if name.startswith(incomplete))
+    return sorted(name for name in {*topics(), *verbs_of(context)} if name.startswith(incomplete))
+
+
+def verbs_of(context: click.Context) -> dict[str, click.Command]:
+    """The verbs of the whole command line, by their names."""
+    root = context.find_root()
+    group = root.command
+    if not isinstance(group, click.Group):
+        return {}
+    every = ((name, group.get_command(root, name)) for name in group.list_commands(root))
+    return {name: verb for name, verb in every if verb}

@@ -1,4 +1,4 @@
-"""The command line as users see it: the options of the console, and the verbs, which are imported for a command only.
+"""The command line as users see it: the options of the console, and its verbs.
 
 A verb has its arguments, options and help in a module of its kind, and its code in one under ``cephtui.cli.commands``.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import click
@@ -26,16 +25,25 @@ from cephtui.cli.where import (
 )
 
 
-@cache
-def every_verb() -> dict[str, click.Command]:
-    """The verbs by their names, as ``--help`` lists them: the console begins without them."""
+def _verbs() -> Iterator[click.Command]:
+    """All verbs. Until one is asked for, the module that has it is not imported: the console begins without any."""
     from cephtui.cli.about_verbs import ABOUT_VERBS
-    from cephtui.cli.measuring_verbs import MEASURING_VERBS
-    from cephtui.cli.provisioned_verb import provisioned
+
+    yield from ABOUT_VERBS
     from cephtui.cli.saved_verbs import SAVED_VERBS
 
-    verbs = (*MEASURING_VERBS, provisioned, *SAVED_VERBS, *ABOUT_VERBS)
-    return {verb.name or "": verb for verb in sorted(verbs, key=lambda verb: verb.name or "")}
+    yield from SAVED_VERBS
+    from cephtui.cli.measuring_verbs import MEASURING_VERBS
+
+    yield from MEASURING_VERBS
+    from cephtui.cli.provisioned_verb import provisioned
+
+    yield provisioned
+
+
+def every_verb() -> dict[str, click.Command]:
+    """The verbs by their names, as ``--help`` lists them."""
+    return dict(sorted((verb.name or "", verb) for verb in _verbs()))
 
 
 @contextlib.contextmanager
@@ -56,7 +64,7 @@ class _Verbs(click.Group):
         return [*every_verb()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return every_verb().get(cmd_name)
+        return next((verb for verb in _verbs() if verb.name == cmd_name), None)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         with _hinted():
@@ -72,7 +80,7 @@ class _Verbs(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if not args or args[0].startswith("-") or args[0] in every_verb():
+        if not args or args[0].startswith("-") or self.get_command(ctx, args[0]):
             return super().resolve_command(ctx, args)
         from cephtui.cli.hints import unknown_verb
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import click
 
 from cephtui.cli.complete import complete_targets
 from cephtui.cli.neighbours import complete_nodes
+from cephtui.frozen import dataclass
 
 TARGET_HELP = (
     "What to test: file:PATH, rbd:POOL, rbd:POOL/IMAGE, krbd:POOL (mapped by the kernel), krbd:POOL+ext4 (or +xfs), "
@@ -21,7 +21,7 @@ TARGET_HELP = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Where:
     """The options that name nodes and their Ceph access."""
 

@@ -13,7 +13,7 @@ from rich.console import Group
 from rich.text import Text
 
 from cephtui.cli.printing import ascii_only, print_report
-from cephtui.cli.topics import Topic, topics
+from cephtui.cli.topics import Topic, topics, verbs_of
 from cephtui.paths import packaged_docs_dir
 from cephtui.printable import shortened, suggestion
 from cephtui.terminal import make_console, signal_handlers, until_seen
@@ -32,7 +32,7 @@ def show_help(name: str | None) -> None:
 def _print(name: str | None) -> None:
     pages = topics()
     root = click.get_current_context().find_root()
-    verbs = root.command.commands if isinstance(root.command, click.Group) else {}
+    verbs = verbs_of(root)
     if name is None:
         _list(pages.values())
     elif name in pages:

@@ -339,7 +339,7 @@ def after(program: str, folder: Path, *words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("verb", "own_most", "models_most", "without"),
     [
-        ("presets", 90, 20, {"cephtui.targets", "cephtui.models.run", "cephtui.sessions"}),
+        ("presets", 85, 20, {"cephtui.cli.options", "cephtui.targets", "cephtui.models.run", "cephtui.sessions"}),
         ("sessions", 60, 5, {"cephtui.tools", "cephtui.presets", "cephtui.models.run", "cephtui.analysis.runs"}),
     ],
 )
@@ -390,6 +390,10 @@ LATER = (
     "ceph.pools",
     "ceph.proxmox",
     "ceph.surroundings",
+    "cli.about_verbs",
+    "cli.measuring_verbs",
+    "cli.options",
+    "cli.saved_verbs",
     "cluster.preflight",
     "cluster.reader",
     "models.findings",
