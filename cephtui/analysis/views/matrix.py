@@ -152,13 +152,14 @@ def matrix_of(
     batches never share a cell.
     """
     parts = placed_steps(runs, ordered)
-    places, columns = _columns(parts)
+    steps = dict.fromkeys(part.step for part in parts)
+    points = [point for step in steps for point in steps_at_points([part for part in parts if part.step == step])]
+    places, columns = _columns([part for part, _ in points])
     rows: dict[tuple[str, PointKey, int], dict[int, PlacedStep]] = {}
-    for step in dict.fromkeys(part.step for part in parts):
-        for part, key in steps_at_points([part for part in parts if part.step == step]):
-            column = places[part.place]
-            turn = next(n for n in itertools.count(1) if column not in rows.get((step, key, n), {}))
-            rows.setdefault((step, key, turn), {})[column] = part
+    for part, key in points:
+        column = places[part.place]
+        turn = next(n for n in itertools.count(1) if column not in rows.get((part.step, key, n), {}))
+        rows.setdefault((part.step, key, turn), {})[column] = part
     cells = [part for row in rows.values() for part in row.values()]
     drawn = [_row(key, row, columns, headline, osds or {}) for key, row in rows.items()]
     return Matrix(
@@ -176,7 +177,7 @@ def matrix_of(
 
 
 def _columns(parts: Sequence[PlacedStep]) -> tuple[dict[tuple[str, tuple[str, ...]], int], tuple[MatrixColumn, ...]]:
-    """The number of the column of each place, and the columns: those of most steps first, then as they come first."""
+    """The number of the column of each place, and the columns: those of most cells first, then as they come first."""
     targets, nodes = _short_targets(parts), _is_axis(parts, lambda part: part.nodes)
     is_axis = _is_axis(parts, lambda part: part.target)
     columns: dict[tuple[str, tuple[str, ...]], list[PlacedStep]] = {}
@@ -184,7 +185,7 @@ def _columns(parts: Sequence[PlacedStep]) -> tuple[dict[tuple[str, tuple[str, ..
     for part in parts:
         keys[part.place] = key = targets[part.target] if is_axis else "", part.nodes if nodes else ()
         columns.setdefault(key, []).append(part)
-    ordered = sorted(columns, key=lambda key: -len({part.step for part in columns[key]}))
+    ordered = sorted(columns, key=lambda key: -len(columns[key]))
     specs = {key: tuple(dict.fromkeys(part.target for part in columns[key])) for key in ordered}
     numbers = {key: number for number, key in enumerate(ordered)}
     drawn = tuple(MatrixColumn(names if is_axis else (), key[1]) for key, names in specs.items())

@@ -105,9 +105,11 @@ def figure_title(metric: Metric | None) -> str:
 # ---------------------------------------------------------------------------------------------- cells
 
 
-def legend(share: str = "bar or shade, where there is room") -> str:
+def legend(matrix: Matrix, share: str = "bar or shade, where there is room") -> str:
     """What the parts of a cell are; ``share`` names what shows how near it is to the best of its row."""
-    return f"geometric mean, coefficient of variation, runs; {share}: share of the row's best"
+    has_marks = any(cell and cell.findings for row in matrix.rows for cell in row.cells)
+    marks = "; !: a finding limits the figure" if has_marks else ""
+    return f"geometric mean, coefficient of variation, runs; {share}: share of the row's best{marks}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,11 @@ class CellTexts:
     def marked_figure(self) -> Words:
         """The figure with its mark, for a column of its own."""
         return replace(joined_words((self.figure, self.mark), " "), share=self.figure.share)
+
+
+def runs_heading(texts: Sequence[CellTexts]) -> str:
+    """The heading of the runs of these cells; empty where they have only marks of what is slowest."""
+    return "runs" if any(text.runs.parts and not text.runs.plain.startswith(_SLOWEST) for text in texts) else ""
 
 
 def row_texts(row: MatrixRow, room: Room = "wide") -> list[CellTexts]:
@@ -318,7 +325,7 @@ def _document(matrix: Matrix, runs: Sequence[Run], session: str, *, live: bool) 
         Facts(alike, words(" · ".join(filter(None, parts)), style="strong")),
         Text(progress_text(matrix, live=live)),
         matrix_table(matrix),
-        Text(f"cells: {legend()}", "dim"),
+        Text(f"cells: {legend(matrix)}", "dim"),
         *([Items(tuple(remarked))] if remarked else []),
     )
 
@@ -349,7 +356,7 @@ def _table(matrix: Matrix, room: Room, narrower: tuple[Block, ...]) -> Table:
         figures = [replace(cell.marked_figure, share=share) for cell, share in zip(texts, shares, strict=True)]
         columns.append((Column(title, "r", is_whole=True), figures))
         columns += _said("spread", [cell.spread for cell in texts], "r")
-        columns += _said("runs", [cell.runs for cell in texts])
+        columns += _said(runs_heading(texts), [cell.runs for cell in texts])
     rows = zip(*(cells for _, cells in columns), strict=True)
     return Table(tuple(column for column, _ in columns), tuple(rows), narrower=narrower)
 

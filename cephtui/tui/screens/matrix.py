@@ -45,6 +45,7 @@ from cephtui.reports.views.matrix import (
     remarks,
     row_texts,
     row_titles,
+    runs_heading,
 )
 from cephtui.sessions import store
 from cephtui.sessions.matrix import MatrixReader
@@ -185,7 +186,7 @@ def _aligned(texts: Sequence[CellTexts], ink: Ink, *, ascii_only: bool) -> tuple
         ("", False, [Text(bar, STYLES["code"]) for bar in bars]),
         ("", False, [styled(cell.mark) for cell in texts]),
         ("spread", True, [styled(cell.spread) for cell in texts]),
-        ("runs", False, [styled(cell.runs, ascii_only=ascii_only) for cell in texts]),
+        (runs_heading(texts), False, [styled(cell.runs, ascii_only=ascii_only) for cell in texts]),
     )
     headings, cells = list[str](), [Text() for _ in texts]
     for heading, is_right, column in parts:
@@ -243,8 +244,7 @@ class MatrixScreen(CopyingScreen):
         yield TitleBar(f"matrix of {self._directory.name}")
         yield Static("reading the session ...", id="matrix-progress")
         yield MatrixTable()
-        share = "shade" if profile_of(self).has_shades else "bar"
-        yield Static(legend(share), id="legend", markup=False)
+        yield Static(id="legend", markup=False)
         yield Static(id="cell")
         yield SavedRun(_NOT_ENDED)
         yield Scrolled(id="remarks")
@@ -280,6 +280,8 @@ class MatrixScreen(CopyingScreen):
         self.query_one("#matrix-progress", Static).update(Text(text))
         table = self.query_one(MatrixTable)
         if matrix.rows:
+            share = "shade" if profile_of(self).has_shades else "bar"
+            self.query_one("#legend", Static).update(Text(legend(matrix, share)))
             table.show(matrix)
             self._show_cell(*table.chosen)
             network = list(links_blocks(links_of(self._reader.runs if self._reader else ())))[1:]

@@ -163,7 +163,7 @@ def _main_figures(material: Material) -> list[tuple[str, Metric]]:
 
 def matrix_blocks(matrix: Matrix) -> tuple[Block, ...]:
     """Steps over targets and nodes, where there are several of these: else the points have all that it would."""
-    return (matrix_table(matrix), Items((f"cells: {legend()}",))) if len(matrix.columns) > 1 else ()
+    return (matrix_table(matrix), Items((f"cells: {legend(matrix)}",))) if len(matrix.columns) > 1 else ()
 
 
 def points_of(material: Material) -> list[SweepPoint]:

@@ -288,13 +288,15 @@ def test_a_target_is_a_column_only_where_a_step_has_several() -> None:
     assert [(row.target, states(row)) for row in found.rows] == [("", ["waiting"] * 2)] * 2
 
 
-def test_what_most_steps_have_comes_first() -> None:
+def test_the_column_of_most_cells_comes_first() -> None:
     """Else the links of the first step are many columns before that of all others."""
     links = [cell(f"l{node}", "network", preset="network", target=f"host:{node}") for node in NODES]
+    sweep = cell("s", "depths", target="rbd:one", options={"iodepth": [1, 4, 16]})
     steps = [cell(step, step, target="rbd:bench") for step in ("writes", "reads")]
-    found = matrix([], ordered(*links, *steps))
-    assert [column.targets for column in found.columns] == [("rbd:bench",), *((f"host:{node}",) for node in NODES)]
-    assert [row.step for row in found.rows] == ["network", "writes", "reads"]
+    found = matrix([], ordered(*links, *steps, sweep))
+    targets = ("rbd:one", "rbd:bench", *(f"host:{node}" for node in NODES))
+    assert [column.targets for column in found.columns] == [(target,) for target in targets]
+    assert [row.step for row in found.rows] == ["network", "writes", "reads", *["depths"] * 3]
 
 
 def test_images_of_one_pool_are_not_one_column() -> None:

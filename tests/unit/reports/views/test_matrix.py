@@ -27,12 +27,14 @@ from cephtui.reports.render.rich import styled
 from cephtui.reports.views.matrix import (
     cell_lines,
     column_titles,
+    legend,
     matrix_cells,
     matrix_view,
     progress_text,
     remarks,
     row_texts,
     row_titles,
+    runs_heading,
 )
 from cephtui.sessions.matrix import MatrixReader
 from cephtui.sessions.writer import take_lock
@@ -100,6 +102,18 @@ def test_rows_and_columns_have_titles(matrix: Matrix) -> None:
         "writes by depth iodepth=1",
         "writes by depth iodepth=16",
     ]
+
+
+def test_the_legend_and_the_headings_are_of_what_there_is(matrix: Matrix) -> None:
+    assert legend(matrix).endswith("; !: a finding limits the figure")
+    assert runs_heading(row_texts(matrix.rows[0])) == "runs"
+    once = replace(known(matrix.rows[0].cells[1]), runs_ordered=1)
+    assert known(once).findings == ()
+    row = replace(matrix.rows[0], cells=(once,) * len(matrix.columns))
+    assert "!" not in legend(replace(matrix, rows=(row,)))
+    texts = row_texts(row, "medium")
+    assert {text.runs.plain for text in texts} == {"▼ slowest"}
+    assert runs_heading(texts) == ""
 
 
 def cells(matrix: Matrix, row: int, *, ascii_only: bool = False) -> list[list[str]]:
