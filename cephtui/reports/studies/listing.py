@@ -10,8 +10,7 @@ from rich.text import Text
 from cephtui.models.rows import StudyRow
 from cephtui.reports.render.tables import add_row, make_table
 from cephtui.reports.studies.base import resume_command
-from cephtui.reports.words.cutting import joined
-from cephtui.reports.words.text import short_target
+from cephtui.reports.words.cutting import joined, short_target
 from cephtui.studies import KINDS
 
 

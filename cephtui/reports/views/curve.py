@@ -48,8 +48,9 @@ from cephtui.reports.sheets import Sheet
 from cephtui.reports.ticks import on_logarithms
 from cephtui.reports.views.charts import colors_of, round_ticks, thinned
 from cephtui.reports.words.curve import IOPS, again_line, knee_lines, peak_line
+from cephtui.reports.words.cutting import short_target
 from cephtui.reports.words.facts import ranges
-from cephtui.reports.words.text import margin_of, metric_of, short_target, title_of, tools_of
+from cephtui.reports.words.text import margin_of, metric_of, title_of, tools_of
 
 _MEAN = BY_NAME["latency_mean_seconds"]
 _BAR, _LATENCY_BAR = 14, 8

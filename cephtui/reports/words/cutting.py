@@ -7,6 +7,7 @@ from typing import TypeVar
 
 _LISTED_MOST = 100
 """Lines of one kind, such as nodes or findings, that are shown; a line says how many more there are."""
+_TARGET_MOST = 28
 _CELL_MOST = 2000
 """Characters of a text in a table."""
 T = TypeVar("T")
@@ -28,3 +29,13 @@ def joined(texts: Iterable[str], what: str) -> str:
 def shorter(text: str) -> str:
     """At most 2,000 characters of a text."""
     return text if len(text) <= _CELL_MOST else f"{text[:_CELL_MOST]} ..."
+
+
+def short_target(target: str) -> str:
+    """A target for a column: of a long one its end, which names the file or the image; ``a scratch file``."""
+    if target.startswith("file:"):
+        from cephtui.targets.scratch import is_scratch
+
+        if is_scratch(target):
+            return "a scratch file"
+    return target if len(target) <= _TARGET_MOST else f"…{target[1 - _TARGET_MOST :]}"

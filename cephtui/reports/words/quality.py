@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from cephtui import units
 from cephtui.models.metrics import BY_NAME
 from cephtui.printable import listed
 from cephtui.reports.styles import OUTCOMES, Style
@@ -106,8 +107,24 @@ def quality_of(runs: Sequence[Run]) -> str:
 
 
 def first_of_each(findings: Iterable[Finding]) -> list[Finding]:
-    """Findings, each text once, those that limit figures first."""
-    by_text: dict[str, Finding] = {}
+    """Findings, each text once, those that limit figures first.
+
+    What came again, with other times and measured values alone, is told by its first text and the times of the others.
+    """
+    alike: dict[object, dict[str, Finding]] = {}
     for finding in findings:
-        by_text.setdefault(finding.text, finding)
-    return sorted(by_text.values(), key=lambda finding: finding.level == "note")
+        of_what = tuple((name, value) for name, value in finding.values.items() if not isinstance(value, float))
+        came_again = finding.from_seconds is not None and finding.values
+        key = (finding.code, of_what) if came_again else finding.text
+        alike.setdefault(key, {}).setdefault(finding.text, finding)
+    told = [_told_once([*by_text.values()]) for by_text in alike.values()]
+    return sorted(told, key=lambda finding: finding.level == "note")
+
+
+def _told_once(findings: Sequence[Finding]) -> Finding:
+    """The first of findings that are alike, with the times of the others: ``...; again 0:27 to 0:45``."""
+    first, *others = findings
+    if not others:
+        return first
+    times = [f"{units.clock(other.from_seconds or 0.0)} to {units.clock(other.to_seconds or 0.0)}" for other in others]
+    return first.model_copy(update={"text": f"{first.text}; again {listed(times)}"})

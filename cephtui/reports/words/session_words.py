@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cephtui import units
 from cephtui.models.session_row import SessionRow
+from cephtui.reports.words.cutting import short_target
 from cephtui.reports.words.quality import LEVELS
 from cephtui.sessions.demo import is_packaged
 
@@ -39,7 +40,7 @@ def _is_named_after(row: SessionRow, created_at: datetime) -> bool:
 
 def target(row: SessionRow) -> str:
     """``rbd:bench``; ``2 targets`` where there are several."""
-    return f"{len(row.targets)} targets" if len(row.targets) > 1 else "".join(row.targets)
+    return f"{len(row.targets)} targets" if len(row.targets) > 1 else "".join(map(short_target, row.targets))
 
 
 def best(row: SessionRow) -> dict[str, str]:

@@ -33,7 +33,6 @@ PHASES: Mapping[Phase, str] = {"prepare": "prefilling", "ramp": "ramp-up", "run"
 _KNOWN_SECONDS = 1e-4
 """When a node began is what the console's clock says, less half a round trip: no smaller difference is known."""
 _ENVIRONMENT = re.compile(r"^(.*? )?env (?:CEPH_\S+=\S+ |'CEPH_[^']*' )+")
-_TARGET_MOST = 28
 _NODES_NAMED = 4
 """More nodes in the same state are only counted."""
 _DIRECTIONS = {"write": "to", "read": "from"}
@@ -295,11 +294,6 @@ def value_range(metric: Metric, least: float, greatest: float) -> str:
     low, high = metric.as_text(least), metric.as_text(greatest)
     number, _, unit = low.partition(" ")
     return high if low == high else f"{number if unit and high.endswith(f' {unit}') else low}..{high}"
-
-
-def short_target(target: str) -> str:
-    """A target for a column: of a long one its end, which names the file or the image."""
-    return target if len(target) <= _TARGET_MOST else f"…{target[1 - _TARGET_MOST :]}"
 
 
 def how_far(elapsed_seconds: float, expected_seconds: float | None) -> str:

@@ -72,9 +72,8 @@ class Preview(Vertical):
             of = f"{differences}: " if differences else ""
             what += f" ({of}{len(plan.steps)} runs, {plan.bound} {units.duration(plan.duration_seconds)})"
         preset, target = request.preset, request.target.spec
-        short = "a scratch file" if is_scratch(target) else target
         name = "" if preset.file.key else f"{preset.name}: "
-        text = Text.assemble(name, (what or differences or preset.file.title, "bold"), ("  on ", "dim"), short)
+        text = Text.assemble(name, (what or differences or preset.file.title, "bold"), ("  on ", "dim"), _where(target))
         fitted = fitted_texts(fitted_to_target(preset, request.overrides, plan)) if plan else []
         text.append(f"  {', '.join([*fitted, *_notes(plan)])}" if plan else "", "italic")
         self._next = text, preview_text(plan) if plan else Text(problem)
@@ -93,7 +92,7 @@ class Preview(Vertical):
             self._update(Text.assemble(("next     ", "dim"), following), command)
             return
         run = self._begun
-        now = Text.assemble((conditions(run), "bold"), ("  on ", "dim"), run.target)
+        now = Text.assemble((conditions(run), "bold"), ("  on ", "dim"), _where(run.target))
         same = (conditions(run), run.target) == self._conditions
         shown = Text(f"$ {tool_command(run.command, run.tool)}") if same else following
         label = "" if same else "next     "
@@ -112,6 +111,10 @@ class Preview(Vertical):
 
     def watch_problem(self, problem: bool) -> None:
         self.query_one("#command", Static).set_class(problem, "problem")
+
+
+def _where(target: str) -> str:
+    return "a scratch file" if is_scratch(target) else target
 
 
 def _differences(request: Request) -> str:

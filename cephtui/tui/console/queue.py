@@ -14,7 +14,7 @@ from textual.widgets import DataTable, Static
 
 from cephtui import units
 from cephtui.reports.studies.listing import standing_text, what_text
-from cephtui.reports.words.text import short_target
+from cephtui.reports.words.cutting import short_target
 from cephtui.sessions.store import StoreError
 from cephtui.studies.queue import Entry, Queue
 from cephtui.studies.saved import StudyState, row_of

@@ -15,13 +15,13 @@ from cephtui.analysis.statistics.ratio import geometric_mean
 from cephtui.models import Run
 from cephtui.models.metrics import BY_NAME
 from cephtui.reports.masking.mask import Names, names_in
+from cephtui.reports.words.cutting import short_target
 from cephtui.reports.words.facts import ranges
 from cephtui.reports.words.quality import outcome_word
-from cephtui.reports.words.text import clock, conditions, short_conditions, short_target, started
+from cephtui.reports.words.text import clock, conditions, short_conditions, started
 from cephtui.sessions.saved_runs import SavedRun, candidates
 from cephtui.sessions.store import StoreError
 from cephtui.stats import known_sum
-from cephtui.targets.scratch import is_scratch
 from cephtui.tui.keys import key
 from cephtui.tui.pickers.picker import Filter, Picker
 from cephtui.tui.widgets.pick_list import PickList, PickRow, matching
@@ -44,9 +44,8 @@ def _row(saved: SavedRun, since: str) -> PickRow:
     )
     outcomes = list(dict.fromkeys(map(outcome_word, repeats)))
     more = f"{saved.name} {conditions(run)}, {run.target} {' '.join(outcomes)} {since}"
-    target = "a scratch file" if is_scratch(run.target) else short_target(run.target)
     told = ["baseline"] * saved.baseline + [word for word in outcomes if word != "ok"]
-    return PickRow(saved.name, cells, ", ".join([*told, short_conditions(run), target]), more=more)
+    return PickRow(saved.name, cells, ", ".join([*told, short_conditions(run), short_target(run.target)]), more=more)
 
 
 def _iops(repeats: Iterable[Run]) -> float | None:

@@ -17,7 +17,7 @@ from cephtui.analysis.runs.history import History
 from cephtui.models import Mark, Run, SessionNotes
 from cephtui.presets import Catalogue, find_presets, headline_metric, options_by_preset
 from cephtui.reports.views.matrix import NO_RUNS
-from cephtui.reports.words.cutting import joined
+from cephtui.reports.words.cutting import joined, short_target
 from cephtui.reports.words.facts import ranges
 from cephtui.reports.words.quality import short_notes
 from cephtui.reports.words.text import conditions, imported
@@ -53,8 +53,7 @@ class SessionScreen(ExportingScreen, RunScreen):
         key("escape", "back", "back", "clear the filter, then back to the sessions", "more", shown=True, display="esc"),
     ]
     DEFAULT_CSS = """
-    SessionScreen #runs { height: 40%; }
-    SessionScreen #conditions { height: auto; max-height: 3; padding: 0 1; color: $foreground 80%; }
+    SessionScreen #conditions { height: auto; max-height: 4; padding: 0 1; color: $foreground 80%; }
     """
 
     CAN_MOVE = True
@@ -172,7 +171,7 @@ def _conditions(run: Run, repeats: Sequence[Run], history: History) -> Text:
     """A run's conditions, and what limits its figures; of ``repeats`` those of the one whose charts are drawn."""
     nodes = joined((node.node for node in run.nodes if node.node != units.DASH), "nodes")
     numbers = ranges(sorted(repeat.run for repeat in repeats)) or str(run.run)
-    text = Text.assemble((f"#{numbers} {run.preset} ", "bold"), f"{conditions(run)}, {run.target}")
+    text = Text.assemble((f"#{numbers} {run.preset} ", "bold"), f"{conditions(run)}, {short_target(run.target)}")
     text.append(f" on {nodes}" if nodes else "")
     if run.imported_from:
         text.append(f", {imported(run)}{'' if history.directions else ', without seconds to draw'}")

@@ -21,6 +21,7 @@ from cephtui.models import Interval, Mark, Phase, Run, Total
 from cephtui.models.metrics import LIVE
 from cephtui.presets import Choice
 from cephtui.reports.styles import STYLES
+from cephtui.reports.words.cutting import short_target
 from cephtui.reports.words.quality import is_marked, outcome_style, outcome_word
 from cephtui.reports.words.text import (
     PHASES,
@@ -28,7 +29,6 @@ from cephtui.reports.words.text import (
     counted,
     link_ends,
     margin_of,
-    short_target,
     spread_of,
     started,
     sweep,

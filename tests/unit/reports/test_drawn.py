@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cephtui import units
+from cephtui import paths, units
 from cephtui.analysis.runs.batches import varied
 from cephtui.analysis.runs.sides import Side
 from cephtui.analysis.views.live import Live
@@ -27,6 +27,7 @@ from cephtui.models import (
     Sample,
     Summary,
 )
+from cephtui.models.findings.machine import STEAL
 from cephtui.models.metrics import BY_NAME, METRICS
 from cephtui.models.preset_rows import PresetRow
 from cephtui.models.rows import Info, NodeRow
@@ -39,6 +40,7 @@ from cephtui.reports.views.listings import info_view, leftovers_blocks
 from cephtui.reports.views.presets import presets_view
 from cephtui.reports.words import cutting, text
 from cephtui.reports.words.facts import facts, head_line
+from cephtui.reports.words.quality import first_of_each
 from cephtui.sessions import store
 from cephtui.sessions.undo import Undo
 from cephtui.tui.console.preview import preview_text
@@ -615,13 +617,13 @@ def test_the_listing_of_sessions_leaves_out_what_has_no_room() -> None:
         presets=("write-iops", "read-iops", "write-throughput"),
         outcomes={"ok": 4, "failed": 1, "stopped": 1},
         cluster="ceph 16.2.15",
-        targets=("file:/root/.cache/cephtui/scratch-05ly5ug/scratch",),
+        targets=("file:/mnt/pve/a-long-name-of-a-storage/test",),
         best_read_iops=120e3,
         best_write_iops=16.7e3,
         best_write_bandwidth_bytes=732 << 20,
     )
     wide = printed(draw_sessions([row]), 200)
-    for word in ("file:/root/.cache/cephtui/s… ", "r 120k  w 16.7k", "w 732 MiB/s", "ceph 16.2.15"):
+    for word in ("…long-name-of-a-storage/test ", "r 120k  w 16.7k", "w 732 MiB/s", "ceph 16.2.15"):
         assert word in line_of(wide, row.session)
     narrow = printed(draw_sessions([row]), 80)
     assert narrow.splitlines()[0].split() == ["session", "best", "IOPS", "outcomes"]
@@ -660,11 +662,28 @@ def test_findings_are_named_with_their_run() -> None:
 
 
 def test_a_long_target_is_shown_by_its_end_and_a_short_one_whole() -> None:
-    assert text.short_target("rbd:bench") == "rbd:bench"
+    assert cutting.short_target("rbd:bench") == "rbd:bench"
     spec = "file:/var/lib/cephtui/scratch-0khf75_g/scratch"
-    shown = text.short_target(spec)
+    shown = cutting.short_target(spec)
     assert (len(shown), shown[0]) == (28, "…")
     assert spec.endswith(shown[1:])
+
+
+def test_a_scratch_file_is_no_path() -> None:
+    assert cutting.short_target(f"file:{paths.cache_dir()}/scratch-0khf75_g/scratch") == "a scratch file"
+
+
+def test_what_came_again_is_told_once_with_its_times() -> None:
+    def steal(node: str, begin: float, end: float) -> Finding:
+        return STEAL.found((begin, end), node=node, ratio=0.09 + begin / 1e4)
+
+    run = recorded(findings=(steal("a", 3, 17), steal("a", 27, 45), steal("b", 27, 45), finding("the run was short")))
+    texts = [each.text for each in first_of_each(run.findings)]
+    assert texts == [
+        "a: the hypervisor took 9.0 % of the CPU time from 0:03 to 0:17; again 0:27 to 0:45",
+        "b: the hypervisor took 9.3 % of the CPU time from 0:27 to 0:45",
+        "the run was short",
+    ]
 
 
 def test_what_moves_no_bytes_has_no_bandwidth() -> None:
