@@ -12,7 +12,7 @@ from cephtui.analysis.runs.batches import PointSummary, node_names, varied
 from cephtui.analysis.runs.facts import load_of
 from cephtui.analysis.runs.marks import runs_with_marks, with_results
 from cephtui.frozen import dataclass
-from cephtui.models import ClusterEnvironment, Mark, Run, Total
+from cephtui.models import ClusterEnvironment, Finding, Mark, Run, Total
 from cephtui.models.metrics import METRICS, Metric
 from cephtui.presets import choice_text
 from cephtui.reports.blocks import (
@@ -39,7 +39,14 @@ from cephtui.reports.views.jobs import compared_jobs
 from cephtui.reports.words.cutting import cut
 from cephtui.reports.words.diagnosis import hint_lines
 from cephtui.reports.words.facts import facts, head_line, ranges, tool_version
-from cephtui.reports.words.quality import finding_line, first_of_each, is_marked, outcome_style, outcome_word
+from cephtui.reports.words.quality import (
+    finding_line,
+    first_of_each,
+    is_marked,
+    outcome_style,
+    outcome_word,
+    same_but_figures,
+)
 from cephtui.reports.words.text import (
     IN_TABLE,
     condition_parts,
@@ -271,21 +278,25 @@ def _counted(row: PointSummary) -> Words:
 
 
 def finding_items(runs: Iterable[Run]) -> tuple[Cell, ...]:
-    """Findings, each once, behind the numbers of the runs that have it."""
-    numbers: dict[tuple[str, bool], list[int]] = {}
+    """Findings behind the numbers of the runs that have them; of those that differ in figures alone the first."""
+    alike: dict[object, list[tuple[int, Finding]]] = {}
     more_lines: list[Cell] = []
     for run in runs:
         shown, more = cut(first_of_each(run.findings), f"findings of #{run.run}")
         for finding in shown:
-            numbers.setdefault((finding_line(finding), finding.level == "note"), []).append(run.run)
+            alike.setdefault(same_but_figures(finding), []).append((run.run, finding))
         more_lines += [naming_runs(more)] if more else []
-    return (
-        *(
-            words((f"#{ranges(sorted(runs_with_it))}", "runs"), f" {text}", style="dim" if is_note else "limited")
-            for (text, is_note), runs_with_it in sorted(numbers.items(), key=lambda item: item[0][1])
-        ),
-        *more_lines,
-    )
+    groups = sorted(alike.values(), key=lambda group: group[0][1].level == "note")
+    return (*(_finding_item(group) for group in groups), *more_lines)
+
+
+def _finding_item(group: Sequence[tuple[int, Finding]]) -> Cell:
+    first = group[0][1]
+    others = {finding.text for _, finding in group} - {first.text}
+    text = f"{first.text}; {len(others)} more like it" if others else first.text
+    numbers = ranges(sorted({number for number, _ in group}))
+    line = finding_line(first.model_copy(update={"text": text}))
+    return words((f"#{numbers}", "runs"), f" {line}", style="dim" if first.level == "note" else "limited")
 
 
 # ---------------------------------------------------------------------------------------------- as data

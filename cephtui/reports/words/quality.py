@@ -106,6 +106,12 @@ def quality_of(runs: Sequence[Run]) -> str:
     return QUALITY["VALID"]
 
 
+def same_but_figures(finding: Finding) -> object:
+    """What findings have in common that differ in their times and measured values alone."""
+    of_what = tuple((name, value) for name, value in finding.values.items() if not isinstance(value, float))
+    return (finding.code, finding.cure, of_what) if finding.values else finding.text
+
+
 def first_of_each(findings: Iterable[Finding]) -> list[Finding]:
     """Findings, each text once, those that limit figures first.
 
@@ -113,9 +119,7 @@ def first_of_each(findings: Iterable[Finding]) -> list[Finding]:
     """
     alike: dict[object, dict[str, Finding]] = {}
     for finding in findings:
-        of_what = tuple((name, value) for name, value in finding.values.items() if not isinstance(value, float))
-        came_again = finding.from_seconds is not None and finding.values
-        key = (finding.code, of_what) if came_again else finding.text
+        key = finding.text if finding.from_seconds is None else same_but_figures(finding)
         alike.setdefault(key, {}).setdefault(finding.text, finding)
     told = [_told_once([*by_text.values()]) for by_text in alike.values()]
     return sorted(told, key=lambda finding: finding.level == "note")

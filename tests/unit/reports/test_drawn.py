@@ -33,11 +33,13 @@ from cephtui.models.preset_rows import PresetRow
 from cephtui.models.rows import Info, NodeRow
 from cephtui.models.session_row import SessionRow
 from cephtui.nodes.state import NodeState
+from cephtui.reports.blocks import plain_text
 from cephtui.reports.drawn.live import draw_live
 from cephtui.reports.drawn.plan import draw_plans
 from cephtui.reports.render.rich import draw
 from cephtui.reports.views.listings import info_view, leftovers_blocks
 from cephtui.reports.views.presets import presets_view
+from cephtui.reports.views.runs import finding_items
 from cephtui.reports.words import cutting, text
 from cephtui.reports.words.facts import facts, head_line
 from cephtui.reports.words.quality import first_of_each
@@ -683,6 +685,21 @@ def test_what_came_again_is_told_once_with_its_times() -> None:
         "a: the hypervisor took 9.0 % of the CPU time from 0:03 to 0:17; again 0:27 to 0:45",
         "b: the hypervisor took 9.3 % of the CPU time from 0:27 to 0:45",
         "the run was short",
+    ]
+
+
+def test_findings_that_differ_in_figures_alone_are_one_line_for_all_runs() -> None:
+    def slow(osd: str, seconds: float) -> Finding:
+        return Finding(code="slow", text=f"osd.{osd}: {seconds:g} s", values={"osd": osd, "seconds": seconds})
+
+    runs = [
+        recorded(number, findings=(slow("1", seconds), *(slow("2", 3.0) for _ in range(number == 3))))
+        for number, seconds in ((1, 1.0), (2, 2.5), (3, 2.0))
+    ]
+    items = [plain_text(item) for item in finding_items(runs)]
+    assert [item.partition(": ")[::2] for item in items] == [
+        ("#1-3 questionable (counted)", "osd.1: 1 s; 2 more like it"),
+        ("#3 questionable (counted)", "osd.2: 3 s"),
     ]
 
 
