@@ -10,6 +10,8 @@ from tests.end_to_end.sandbox import CERTAIN, Console, Sandbox, sets
 
 RATE, NEARLY = 100, 93
 """I/Os a second at which it is held, and what a busy machine reaches of them."""
+UNDECIDED, OTHERS = 6, "by programs other than the benchmark"
+_TIMES_MOST = 8
 CAPPED = ["run", "write-iops", *sets(runtime=4, ramp_time=1, size="4M", numjobs=1, iodepth=4, rate_iops=RATE)]
 
 
@@ -37,8 +39,18 @@ def test_what_is_reached_and_what_is_exceeded_is_kept(sandbox: Sandbox) -> None:
     assert kept["cells"][0]["expect"] == wanted
 
 
+def run_undisturbed(sandbox: Sandbox, *words: str, code: int) -> Console:
+    """Where other programs took the CPU, a run decides nothing that it does not reach, and says so: then again."""
+    for _ in range(_TIMES_MOST):
+        console = sandbox.start(*CAPPED, *words, env=sandbox.program("fio", CERTAIN))
+        if console.wait() != UNDECIDED or OTHERS not in console.stdout:
+            break
+    assert console.wait() == code, console.describe()
+    return console
+
+
 def test_what_is_not_reached(sandbox: Sandbox) -> None:
-    console = run(sandbox, "--expect", f"iops>={2 * RATE}", "--expect", f"iops>={NEARLY}", code=5)
+    console = run_undisturbed(sandbox, "--expect", f"iops>={2 * RATE}", "--expect", f"iops>={NEARLY}", code=5)
     lines = console.stdout.splitlines()[-2:]
     assert lines[0].startswith("FAIL write-iops: ")
     assert f"{2 * RATE} IOPS, 0.0 %" in lines[0]

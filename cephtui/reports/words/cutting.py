@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
+from cephtui import paths
+
 _LISTED_MOST = 100
 """Lines of one kind, such as nodes or findings, that are shown; a line says how many more there are."""
 _TARGET_MOST = 28
@@ -33,7 +35,7 @@ def shorter(text: str) -> str:
 
 def short_target(target: str) -> str:
     """A target for a column: of a long one its end, which names the file or the image; ``a scratch file``."""
-    if target.startswith("file:"):
+    if str(paths.cache_dir()) in target:
         from cephtui.targets.scratch import is_scratch
 
         if is_scratch(target):
