@@ -216,20 +216,21 @@ def test_no_session_gets_its_name(root: Path) -> None:
     assert [*root.iterdir()] == [directory]
 
 
-async def test_the_console_opens_it_and_refuses_to_change_it(root: Path) -> None:
-    app = SavedApp(root, [SessionsScreen(root, with_demo=True)])
+async def test_the_console_opens_it_and_refuses_to_change_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app, messages = SavedApp(root, [SessionsScreen(root, with_demo=True)]), list[str]()
+    monkeypatch.setattr(app, "notify", lambda message, **options: messages.append(message))
     async with app.run_test(size=(120, 36)) as pilot:
         screen = app.screen
         await until(pilot, lambda: screen.focused is not None)
         for keys in "RNTD":
             await pilot.press(keys)
-        await until(pilot, lambda: len(app._notifications) == 4)
-        assert all("read-only: use a session of your own" in each.message for each in app._notifications)
+        await until(pilot, lambda: len(messages) == 4)
         assert app.screen is screen
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, SessionScreen) and app.screen.drawn is not None)
         await pilot.press("B")
-        await until(pilot, lambda: len(app._notifications) == 5)
+        await until(pilot, lambda: len(messages) == 5)
+    assert all("read-only: use a session of your own" in message for message in messages)
     assert not [path for path in demo.directory().iterdir() if path.name == "notes.json"]
 
 
