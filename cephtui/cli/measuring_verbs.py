@@ -5,7 +5,6 @@ Each verb's code is a module of its own under ``cephtui.cli.commands``, which is
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import click
@@ -21,11 +20,11 @@ from cephtui.cli.emit import output_options
 from cephtui.cli.options import (
     ceiling_options,
     judging_options,
+    mark_option,
     measuring_options,
     study_option,
     study_options,
     targets_option,
-    within,
 )
 from cephtui.cli.where import target_option, where_options
 from cephtui.studies import KINDS
@@ -116,13 +115,7 @@ Exit codes:
 """,
 )
 @click.argument("names", nargs=-1, metavar="[SESSION | BEFORE AFTER]", shell_complete=complete_runs)
-@click.option(
-    "--mark",
-    type=int,
-    callback=within(1, math.inf),
-    metavar="N",
-    help="Use the Nth mark of the session instead of the last.",
-)
+@mark_option
 @click.option(
     "--against", metavar="BEFORE", shell_complete=complete_runs, help="Measure with the options of BEFORE, then judge."
 )

@@ -121,6 +121,13 @@ def study_option(kind: str, name: str, **settings: Any) -> Callable[[Callable[..
     return _study_option(option, **settings)
 
 
+mark_option = click.option(
+    "--mark",
+    type=int,
+    callback=within(1, math.inf),
+    metavar="N",
+    help="Use the Nth mark of the session instead of the last.",
+)
 METRICS = ("iops", "bandwidth", "latency", "p50", "p95", "p99", "p99.9")
 """What a check may judge."""
 metric_option = click.option(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import click
 
 from cephtui.cli.complete import complete_runs, complete_served, complete_sessions
 from cephtui.cli.emit import output_options
-from cephtui.cli.options import json_option, judging_options, metric_option, within
+from cephtui.cli.options import json_option, judging_options, mark_option, metric_option
 from cephtui.cli.screen import begin_screen
 from cephtui.reports.render import FORMATS
 
@@ -120,13 +119,7 @@ Examples:
 @click.option(
     "--assets", type=click.Path(path_type=Path), metavar="DIR", help="With md: write the charts to DIR, as SVG."
 )
-@click.option(
-    "--mark",
-    type=int,
-    callback=within(1, math.inf),
-    metavar="N",
-    help="Use the Nth mark of the session instead of the last.",
-)
+@mark_option
 @judging_options
 def report(**arguments: Any) -> None:
     """Write a report on a change, or on a session: verdict, figures, charts, conditions, findings, commands.

@@ -70,6 +70,11 @@ class Metric:
         """Whether its axis has steps of powers of two."""
         return self.unit == "B/s"
 
+    @property
+    def is_log(self) -> bool:
+        """Whether its axis over time is logarithmic: a latency may be a hundred times the usual one."""
+        return self.unit == "s"
+
     def as_text(self, value: float | None) -> str:
         """A value with its unit; a dash for one that is not known."""
         return _AS_TEXT[self.unit](value)

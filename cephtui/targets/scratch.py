@@ -14,6 +14,8 @@ from cephtui import paths
 from cephtui.targets.file import FileKind, FileTarget
 
 _PREFIX = "scratch-"
+SCRATCH = "a scratch file"
+"""What it is called; its path says nothing."""
 
 
 def is_scratch(spec: str) -> bool:
@@ -26,7 +28,7 @@ def target_words(spec: str) -> str:
     if not is_scratch(spec):
         return spec
     cache, home = paths.cache_dir(), Path.home()
-    return f"a scratch file in {f'~/{cache.relative_to(home)}' if cache.is_relative_to(home) else cache}"
+    return f"{SCRATCH} in {f'~/{cache.relative_to(home)}' if cache.is_relative_to(home) else cache}"
 
 
 def _lock(directory: Path) -> int | None:

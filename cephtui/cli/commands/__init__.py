@@ -1,1 +1,1 @@
-"""The code of the verbs, a module each; their options and help are in ``cephtui.cli.verbs``."""
+"""The code of the verbs, a module each; their options and help are in the modules ``*_verbs`` of ``cephtui.cli``."""

@@ -43,6 +43,7 @@ from cephtui.reports.words.quality import (
     finding_line,
     first_of_each,
     is_marked,
+    more_like,
     outcome_style,
     outcome_word,
     same_but_figures,
@@ -293,9 +294,8 @@ def finding_items(runs: Iterable[Run]) -> tuple[Cell, ...]:
 def _finding_item(group: Sequence[tuple[int, Finding]]) -> Cell:
     first = group[0][1]
     others = {finding.text for _, finding in group} - {first.text}
-    text = f"{first.text}; {len(others)} more like it" if others else first.text
     numbers = ranges(sorted({number for number, _ in group}))
-    line = finding_line(first.model_copy(update={"text": text}))
+    line = finding_line(first.model_copy(update={"text": more_like(first.text, len(others))}))
     return words((f"#{numbers}", "runs"), f" {line}", style="dim" if first.level == "note" else "limited")
 
 

@@ -36,8 +36,8 @@ def shorter(text: str) -> str:
 def short_target(target: str) -> str:
     """A target for a column: of a long one its end, which names the file or the image; ``a scratch file``."""
     if str(paths.cache_dir()) in target:
-        from cephtui.targets.scratch import is_scratch
+        from cephtui.targets.scratch import SCRATCH, is_scratch
 
         if is_scratch(target):
-            return "a scratch file"
+            return SCRATCH
     return target if len(target) <= _TARGET_MOST else f"…{target[1 - _TARGET_MOST :]}"

@@ -82,7 +82,12 @@ def summed_findings(findings: Iterable[tuple[Run, Finding]], of: int) -> dict[st
     summed = finding_kind(every[0][1].code).summed
     if summed and (text := summed([finding.values for _, finding in every])):
         return {f"{text} in {len(runs)} of {of} runs": runs}
-    return {f"{every[0][1].text}; {len(runs_by_text) - 1} more like it": runs}
+    return {more_like(every[0][1].text, len(runs_by_text) - 1): runs}
+
+
+def more_like(text: str, others: int) -> str:
+    """One text for so many others that differ from it in figures."""
+    return f"{text}; {others} more like it" if others else text
 
 
 def finding_line(finding: Finding, where: str = "") -> str:

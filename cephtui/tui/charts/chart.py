@@ -156,7 +156,7 @@ def _laid_out(picture: Picture, width: int, height: int, ink: Ink) -> _Plot:
         least = min(value for value in measured if value > TINY)
         scale = logarithmic((least, peak), picture.y_format, height - 2)
         series = [_on_scale(line_steps, scale) for line_steps in series]
-        top, labels = 1.0, {round((1 - scale.fraction(value)) * (height - 2)): text for value, text in scale.ticks}
+        top, labels = 1.0, scale.labels_of_rows(height - 2)
     else:
         top, labels = y_axis(peak, height - 2, picture.y_format, picture.binary)
     gutter = max(*map(cell_len, labels.values()), picture.least_gutter - 1) + 1

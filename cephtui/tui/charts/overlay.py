@@ -75,5 +75,5 @@ class Overlay(Widget):
         axis = Style(color=self.get_component_rich_style("overlay--axis").color)
         ink = ink_of(self, colors=not profile.ascii_only and profile.colors != "none", axis=axis)
         lines, metric = overlay_lines(*self._sides, in_pieces=not ink.colors), self._metric
-        picture = Picture(lines, metric.as_text, binary=metric.binary, is_log=metric.unit == "s")
+        picture = Picture(lines, metric.as_text, binary=metric.binary, is_log=metric.is_log)
         return draw_chart(picture, *self.content_size, ink)

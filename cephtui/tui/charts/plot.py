@@ -71,7 +71,7 @@ def draw_plot(plot: Plot, width: int, height: int, ink: Ink) -> Text:
     canvas = Canvas(runs, [ink.glyphs.marker] * len(runs), columns, rows)
     styles = [Style.parse(line.color) for line in plot.lines]
     _annotate(canvas, plot, runs, x, styles, ink, columns)
-    labels = {min(rows, round((1 - y.fraction(value)) * rows)): label for value, label in y.ticks}
+    labels = y.labels_of_rows(rows)
     gutters = [gutter_of(labels.get(row), gutter, ink.glyphs) for row in range(rows)]
     axes = labels_below(x, columns, gutter, ink.glyphs, labels.get(rows, ""))
     return canvas.framed(gutters, axes, ChartStyles(ink.colors, ink.axis, styles, "", 0, "", ()))

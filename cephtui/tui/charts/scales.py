@@ -35,6 +35,10 @@ class Scale:
         place = math.log10(max(value, TINY)) if self.is_log else value
         return min(1.0, max(0.0, (place - self.low) / (self.high - self.low)))
 
+    def labels_of_rows(self, rows: int) -> dict[int, str]:
+        """The labels of an upright axis by row; row ``rows`` is the one below the plot area."""
+        return {round((1 - self.fraction(value)) * rows): label for value, label in self.ticks}
+
 
 Fitted: TypeAlias = Callable[[int], Scale]
 """The scale for an axis of so many rows, or for one whose labels are so many columns apart."""

@@ -16,7 +16,7 @@ from cephtui import models, units
 from cephtui.presets import choice_text, combinations
 from cephtui.reports.drawn.plan import above_cap_text
 from cephtui.reports.words.text import conditions, tool_command
-from cephtui.targets.scratch import is_scratch
+from cephtui.targets.scratch import SCRATCH, is_scratch
 from cephtui.tools.base import OptionError
 from cephtui.tui.console.edits import order_text
 
@@ -114,7 +114,7 @@ class Preview(Vertical):
 
 
 def _where(target: str) -> str:
-    return "a scratch file" if is_scratch(target) else target
+    return SCRATCH if is_scratch(target) else target
 
 
 def _differences(request: Request) -> str:

@@ -333,7 +333,7 @@ def picture(
         marks=shown.marks,
         spans=shown.spans,
         binary=figure.metric.binary,
-        is_log=figure.metric.unit == "s",
+        is_log=figure.metric.is_log,
         least_gutter=least_gutter,
         named=by_node and len(shown.history.nodes) > 1,
     )
