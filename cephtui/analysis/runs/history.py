@@ -225,6 +225,8 @@ class Done:
     waited_seconds: float = 0.0
     """The latencies of its completions, added up."""
     completed: int = 0
+    buckets: dict[int, int] = field(default_factory=dict)
+    """The same by latency, on the fixed grid; empty where a tool has no histograms."""
 
     def add(self, interval: Interval) -> None:
         """Take in what it did in an interval."""
@@ -233,6 +235,8 @@ class Done:
         if interval.latency_mean_seconds is not None:
             self.waited_seconds += interval.latency_mean_seconds * completions(interval)
             self.completed += completions(interval)
+        for bucket, number in (interval.latency_buckets or {}).items():
+            self.buckets[bucket] = self.buckets.get(bucket, 0) + number
 
 
 @dataclass(slots=True)

@@ -27,6 +27,8 @@ _WORDS: dict[Word, str] = {
 _SEEN_MOST = 0.99
 """A figure that falls by more is as good as gone."""
 _NO_CHANGE = "no change"
+_MANY_TIMES = 3.0
+"""From here on "5.2 times as many" can be read out, and "420 % more" can not."""
 _LEAST_SHOWN = 0.0005
 """Of a change: less is 0.0 %."""
 _COUNTED_MOST, _HUNDREDS_MOST = 100, 1000
@@ -105,7 +107,9 @@ def _met(verdict: Verdict) -> str:
 
 
 def _change(verdict: Verdict) -> str:
-    """``59 % fewer write IOPS (between 49 % and 67 % fewer)``; of a change that is open only what it lies between."""
+    """``59 % fewer write IOPS (between 49 % and 67 % fewer)``, ``5.2 times as many write IOPS (...)``; of a change that
+    is open only what it lies between.
+    """
     assert verdict.ratio is not None
     assert verdict.interval is not None
     noun = f"{verdict.direction} {metric_of(verdict.figure, verdict.tool, verdict.direction).full_title}"
@@ -113,6 +117,11 @@ def _change(verdict: Verdict) -> str:
         return f"{_between(verdict.interval, verdict)} {noun}"
     if all(abs(ratio - 1) < _LEAST_SHOWN for ratio in verdict.interval):
         return f"no change in {noun}"
+    if verdict.ratio >= _MANY_TIMES and verdict.interval[0] >= 1:
+        figure, low, high = (f"{end:.{int(end < 99.95)}f}" for end in (verdict.ratio, *verdict.interval))
+        is_counted = verdict.figure == "iops"
+        between = f"between {low} and {high} times{' as many' if is_counted else ''}"
+        return f"{figure} times {'as many' if is_counted else 'the'} {noun} ({between})"
     is_none = abs(verdict.ratio - 1) < _LEAST_SHOWN
     change = "no change in" if is_none else " ".join(_more_or_less(verdict.ratio, verdict))
     return f"{change} {noun} ({_between(verdict.interval, verdict)})"

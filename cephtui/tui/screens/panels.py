@@ -16,8 +16,13 @@ from cephtui.tui.widgets.layout import PANELS
 
 
 def _number_key(number: int) -> Binding:
-    sign, about = f"1-{len(PANELS)}", "show or hide a panel"
-    return key(str(number), f"number({number})", "show or hide", about, shown=number == 1, display=sign)
+    about = "show or hide a panel"
+    return key(_sign(number), f"number({number})", "show or hide", about, shown=number == 1, display="0-9")
+
+
+def _sign(number: int) -> str:
+    """The key of a panel."""
+    return str(number % 10)
 
 
 class PanelsDialog(Dialog[None]):
@@ -47,7 +52,7 @@ class PanelsDialog(Dialog[None]):
     def _show(self) -> None:
         visible = self._visible()
         rows = [
-            Text.assemble((f"{number} ", "bold"), "[x] " if panel.name in visible else "[ ] ", panel.title)
+            Text.assemble((f"{_sign(number)} ", "bold"), "[x] " if panel.name in visible else "[ ] ", panel.title)
             for number, panel in enumerate(PANELS, 1)
         ]
         self.query_one(Static).update(Text("\n").join(rows))

@@ -37,8 +37,9 @@ PANELS = (
     Panel("jobs", "bars of OSDs", "side", 70, 6, 3),
     Panel("cluster", "cluster and its slowest OSDs", "side", 118, 18, 5),
     Panel("runs", "table of runs", "table", 0, 0),
+    Panel("spread", "I/Os by latency", "side", 98, 15, 6),
 )
-"""The panels by their numbers, from 1."""
+"""The panels by their numbers, from 1; the tenth has the key 0."""
 _CHARTS = tuple(panel for panel in PANELS if panel.place == "chart")
 _SIDES = tuple(panel for panel in PANELS if panel.place == "side")
 _BELOW_ROWS, _BELOW_COLUMNS = 15, 32
@@ -85,6 +86,37 @@ def lay_out(columns: int, rows: int, main: str, chosen: Mapping[str, bool], has:
     most = max(1, (columns - width) // _BELOW_COLUMNS)
     preferred = sorted(charts, key=lambda name: not chosen.get(name, False))[:most]
     return PanelLayout(main, tuple(name for name in charts if name in preferred), side, width)
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Rows of a side panel, its frame included."""
+
+    least: int
+    """0 where it gives way to what the others need."""
+    all: int
+    """What the whole of its content needs; less where it is drawn with less, too."""
+    is_whole: bool = False
+    """Whether it is drawn with no fewer than all of these."""
+
+
+_GROWTH = ("nodes", "jobs", "cluster", "spread", "now")
+_FILLING = ("spread", "cluster")
+"""What is drawn in as many rows as there are; the first of them takes those that are left."""
+
+
+def share_out(rows: int, needs: Mapping[str, Need]) -> dict[str, int]:
+    """The rows of each side panel by its name, of so many in the column: none where it has to give way."""
+    given = {name: need.least for name, need in needs.items()}
+    for name in _GROWTH:
+        if need := needs.get(name):
+            left = max(0, rows - sum(given.values()))
+            more = min(left, need.all - given[name])
+            given[name] += 0 if need.is_whole and more < need.all - given[name] else more
+    filling = next((name for name in _FILLING if given.get(name)), "")
+    if filling:
+        given[filling] += max(0, rows - sum(given.values()))
+    return given
 
 
 def _stacked(panels: Collection[Panel], rows: int) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The chosen metric in large digits, with what one asks next: its mean and range, and the latency."""
+"""The chosen metric in large digits, with what one asks next: its mean and range, the latency, what the node does."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from cephtui.reports.words.text import latency_word, link_figures, title_of, val
 from cephtui.tui.charts.colors import FLOW_COLORS, flow_color
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.big import big_with_unit
+from cephtui.tui.widgets.layout import Need
+from cephtui.tui.widgets.machine_bars import machine_bars
 from cephtui.tui.widgets.outcome import percentile_bars
 from cephtui.tui.widgets.shown import Shown, range_since_ramp
 
 _MEAN, _P99 = BY_NAME["latency_mean_seconds"], BY_NAME["latency_p99_seconds"]
 _DIGIT_ROWS = 5
-_ROWS, _ROWS_BESIDE = 9, 8
-"""Rows with the frame, as in app.tcss; and what the panels below need."""
+_ROWS, _ROWS_LEAST = 7, 5
+"""Rows within the frame, with digits of the usual and of the least size."""
 _LINES = 2
 """Rows of small text that have their place below the digits."""
 
@@ -119,24 +121,37 @@ class Now(Widget):
         self._reading: LargeFigure | None = None
         self._whole: Mapping[str, Interval | Total] = {}
         """The flows of a run that is over."""
+        self._machine: MachineUse | None = None
         self._silence = ""
 
     def show(self, shown: Shown, headline: Headline) -> None:
         """Show a headline; the same again costs no redraw."""
         newest = large_figure(shown, headline)
-        self.border_subtitle = machine_line(shown.machine)
         self.show_silence(0.0)
         whole = shown.current if shown.whole else {}
-        if (newest, whole) != (self._reading, self._whole):
-            self._reading, self._whole = newest, whole
+        if (newest, whole, shown.machine) != (self._reading, self._whole, self._machine):
+            self._reading, self._whole, self._machine = newest, whole, shown.machine
             self.border_title = f" {newest.title} "
+            self.on_resize()
             self.refresh()
 
-    def make_room(self, rows: int) -> None:
-        """Stand higher, with the percentiles of a run that is over, where all panels together have so many rows."""
-        bars = len(percentile_bars(self._whole, 0, ascii_only=True))
-        has_room = bars and rows >= _ROWS + bars + _ROWS_BESIDE
-        self.styles.min_height = _ROWS + bars + 1 if has_room else 0
+    def on_resize(self) -> None:
+        """The CPUs of a node for whose bars there is no room have a place in the frame."""
+        _, machine = self._below(*self.content_size)
+        self.border_subtitle = Content() if machine else machine_line(self._machine)
+
+    def need(self, width: int, rows: int) -> Need:
+        """The digits, of a run that is over with its percentiles, as far as there is room in so many rows; the node."""
+        frame = self.gutter.height
+        bars, machine = (len(lines) + 1 if lines else 0 for lines in self._bars(width))
+        least = next((height for height in (_ROWS + bars, _ROWS) if height + frame <= rows), _ROWS_LEAST) + frame
+        return Need(least, least + machine)
+
+    def _bars(self, width: int) -> tuple[list[Text], list[Text]]:
+        """Of the percentiles, and of the node."""
+        plain = profile_of(self).ascii_only
+        whole = percentile_bars(self._whole, width, ascii_only=plain)
+        return whole, machine_bars(self._machine, width, ascii_only=plain)
 
     def show_silence(self, seconds: float) -> None:
         """Mark the value as that of so many seconds ago; 0 for that of now."""
@@ -150,9 +165,8 @@ class Now(Widget):
             return Text()
         width, height = self.content_size
         plain = profile_of(self).ascii_only
-        bars = percentile_bars(self._whole, width, ascii_only=plain)
-        bars = bars if height >= _ROWS - 2 + len(bars) else []
-        height -= len(bars)
+        below = [line for lines in self._below(width, height) for line in lines]
+        height -= len(below)
         lines = ((self._silence,) if self._silence else self._reading.lines)[: max(0, height - 1)]
         rows = max(1, min(_DIGIT_ROWS, height - max(len(lines), _LINES)))
         digits = big_with_unit(self._reading.value, self._reading.unit, width, rows, ascii_only=plain)
@@ -160,5 +174,12 @@ class Now(Widget):
         text.append("\n".join(digits), f"{'dim' if self._silence else 'bold'} {self._reading.color}")
         for line in lines:
             text.append("\n" + line.center(width).rstrip(), "bold yellow" if self._silence else "")
-        padding = [Text()] * (height - len(digits) - len(lines)) if bars else []
-        return Text("\n", no_wrap=True, overflow="ellipsis", end="").join([text, *padding, *bars])
+        padding = [Text()] * (height - len(digits) - len(lines)) if below else []
+        return Text("\n", no_wrap=True, overflow="ellipsis", end="").join([text, *padding, *below])
+
+    def _below(self, width: int, height: int) -> tuple[list[Text], list[Text]]:
+        """What stands below the digits and their lines in so many rows: of the percentiles, and of the node."""
+        bars, machine = self._bars(width)
+        bars = [Text(), *bars] if bars and height > _ROWS + len(bars) else []
+        room = height - _ROWS - len(bars) - 1
+        return bars, [Text(), *machine[:room]] if machine and room > 0 else []

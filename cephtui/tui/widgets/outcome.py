@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from rich.text import Text
 
@@ -52,19 +52,14 @@ def health_line(run: Run) -> Text:
     return Text.assemble((health, HEALTH_STYLES.get(health, "bold yellow")), " before the run")
 
 
-def finding_lines(run: Run, width: int, rows: int) -> list[Text]:
-    """What was found, in full, with a mark where it limits the figures; cut to the rows that there are."""
-    lines = [
+def finding_lines(run: Run, width: int) -> list[Text]:
+    """What was found, in full, with a mark where it limits the figures."""
+    return [
         Text(line, "yellow" if note.startswith("!") else "")
         for note in short_notes(run)
         for line in _wrapped(note, width)
     ]
-    return lines if len(lines) <= rows else _cut(lines, max(0, rows))
 
 
 def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, max(8, width), subsequent_indent="  " if text.startswith("!") else "")
-
-
-def _cut(lines: Sequence[Text], rows: int) -> list[Text]:
-    return [*lines[: rows - 1], Text("... i shows all of it", "dim")] if rows else []

@@ -19,11 +19,12 @@ from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.layout import PanelLayout, lay_out
 
 if TYPE_CHECKING:
+    from cephtui.analysis.runs.history import History
     from cephtui.tui.charts.axes import TimeSpan
     from cephtui.tui.charts.chart import Chart
     from cephtui.tui.widgets.now import Now
     from cephtui.tui.widgets.shown import Shown
-    from cephtui.tui.widgets.side_panels import SidePanel
+    from cephtui.tui.widgets.side_panels import Side, SidePanel
     from cephtui.tui.widgets.sparkline import Spark
 
 _Panel = TypeVar("_Panel", bound=Widget)
@@ -52,6 +53,8 @@ class RunView(Container):
         """The second around which a part of a run that is over is drawn; None for its end."""
         self.laid_out = PanelLayout(HEADLINES[0].name)
         self._preset = ""
+        self._with_stages: History | None = None
+        """Of the run whose stages are known or were."""
         self.set_reactive(RunView.empty, empty)
 
     def compose(self) -> ComposeResult:
@@ -67,11 +70,12 @@ class RunView(Container):
         """The chart, what stands beside it, and a row of sparklines for each direction."""
         from cephtui.tui.charts.chart import Chart
         from cephtui.tui.charts.colors import FLOW_COLORS
+        from cephtui.tui.widgets.side_panels import Side
         from cephtui.tui.widgets.sparkline import Sparks
 
         if self.is_attached:
             self.query_one("#charts").mount(Chart(id="chart"))
-            self.query_one("#over").mount(Vertical(id="side"))
+            self.query_one("#over").mount(Side())
             self.mount_all(Sparks(name, FLOW_COLORS[name], id=f"{name}-sparks") for name in DIRECTIONS)
             self._redraw()
 
@@ -212,24 +216,24 @@ class RunView(Container):
 
     def _show_side(self, shown: Shown) -> None:
         from cephtui.tui.widgets.now import Now
-        from cephtui.tui.widgets.side_panels import ClusterPanel, JobsPanel, NodesPanel
+        from cephtui.tui.widgets.side_panels import KINDS
 
-        side, names = self.query_one("#side"), self.laid_out.side
-        side.display = bool(names)
-        side.styles.width = self.laid_out.side_columns
-        if now := self._panel("side", Now, "now", visible="now" in names):
+        panels: dict[str, Now | SidePanel] = {}
+        if now := self._panel("side", Now, "now", visible="now" in self.laid_out.side):
             now.show(shown, self.headline)
-            now.make_room(self.size.height)
-        panels: dict[str, type[SidePanel]] = {"nodes": NodesPanel, "jobs": JobsPanel, "cluster": ClusterPanel}
-        for name, make in panels.items():
-            if panel := self._panel("side", make, f"{name}-panel", visible=name in names):
-                panel.set_class(name == names[-1], "-last")
+            panels["now"] = now
+        for name, make in KINDS.items():
+            if panel := self._panel("side", make, f"{name}-panel", visible=name in self.laid_out.side):
                 panel.show(shown)
+                panels[name] = panel
+        cast("Side", self.query_one("#side")).share(panels, self.laid_out.side_columns)
 
     def _show_stages(self, shown: Shown) -> None:
-        row = self.query_one("#stages", Static)
-        row.display = bool(shown.stages)
-        if shown.stages:
+        """Once they were known in a run, their row stays: the charts keep their size."""
+        row, goes_on = self.query_one("#stages", Static), shown.history is self._with_stages
+        row.display = bool(shown.stages) or (goes_on and not shown.whole)
+        self._with_stages = shown.history if row.display else None
+        if row.display:
             from cephtui.tui.widgets.stages import stages_text
 
             row.update(stages_text(shown.stages, *self.size, ascii_only=profile_of(self).ascii_only))
@@ -271,10 +275,13 @@ class RunView(Container):
 
 def _available(shown: Shown) -> set[str]:
     """The names of the panels for which a run has data."""
+    from cephtui.tui.widgets.side_panels import has_spread
+
     has = {"now", *(headline.name for headline in HEADLINES if shown.has(*headline.metrics))}
     has |= {"heat"} if any(shown.history.heat.values()) else set()
     has |= {"nodes"} if shown.nodes else set()
     has |= {"jobs"} if shown.jobs else set()
+    has |= {"spread"} if has_spread(shown) else set()
     over = shown.run
     return has | ({"cluster"} if shown.cluster or (over and (over.cluster or over.findings)) else set())
 

@@ -34,7 +34,7 @@ from cephtui.models.findings.measurement import STALLED
 from cephtui.models.metrics import BY_NAME, DIRECTIONS, Headline, Metric
 from cephtui.reports.words.stages import named_stages
 from cephtui.reports.words.text import written
-from cephtui.stats import known_sum
+from cephtui.stats import Buckets, known_sum
 from cephtui.tui.charts.axes import TimeSpan
 from cephtui.tui.charts.chart import ChartLine, Period, Picture
 from cephtui.tui.charts.colors import FLOW_COLORS, OTHER_CLIENTS_COLOR, flow_color, node_color
@@ -100,6 +100,8 @@ class Shown:
     """Those of now; None without any."""
     stages: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Where the latency goes, by flow: the seconds of each stage by its name."""
+    buckets: Mapping[str, Buckets] = field(default_factory=dict)
+    """The I/Os of each flow by latency, of the whole run or since the ramp; in the ramp, those of the last second."""
     prefill: Prefill | None = None
     """The prefill, while that is in progress."""
     tool: str = ""
@@ -182,6 +184,7 @@ def shown_of_live(state: LiveRun) -> Shown:
         other_clients=state.course.other_operations.curve,
         other_clients_iops=load.iops if (load := state.course.other_operations.now) else None,
         stages=_stages(state.course.stages.now.items(), findings),
+        buckets=_buckets_of(state.history, flows),
         prefill=_prefill_of(state) if state.phase == "prepare" else None,
         tool=state.run.tool,
         measured=_measured(state.history),
@@ -191,6 +194,14 @@ def shown_of_live(state: LiveRun) -> Shown:
 
 def _measured(history: History) -> frozenset[str]:
     return frozenset(name.rpartition(".")[2] for name, curve in history.curves.items() if curve.since(0.0))
+
+
+def _buckets_of(history: History, flows: Mapping[str, Interval]) -> dict[str, Buckets]:
+    """Of each flow that has a histogram."""
+    of_flows: dict[str, Buckets] = {name: done.buckets for name, done in history.done.items()}
+    if not of_flows:
+        of_flows = {name: interval.latency_buckets or {} for name, interval in flows.items()}
+    return {name: buckets for name, buckets in of_flows.items() if buckets}
 
 
 def _prefill_of(state: LiveRun) -> Prefill:
@@ -215,6 +226,7 @@ def shown_of_run(run: Run, history: History, marks: Sequence[Mark], other_client
         spans=spans_of(run.findings),
         stages=_stages(run.stages.items(), run.findings),
         machine=run.nodes[0].machine if len(names) == 1 else None,
+        buckets={name: total.latency_buckets for name, total in run.summary.flows.items() if total.latency_buckets},
         tool=run.tool,
         measured=_measured(history),
         jobs=tuple(job_figures(run.nodes)),

@@ -1,26 +1,32 @@
-"""Panels beside the charts: the nodes of a run in the colours of their lines, its jobs, the cluster."""
+"""Panels beside the charts: the nodes of a run in the colours of their lines, its jobs, the cluster, its latencies."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import RenderableType
 from rich.text import Text
+from textual.containers import Vertical
 from textual.widgets import Static
 
 from cephtui import units
 from cephtui.analysis.detectors.machine import troubles
 from cephtui.analysis.runs.history import TimeSeries
-from cephtui.models import OsdInterval, OsdResult, Run
+from cephtui.models import OsdInterval, OsdResult
+from cephtui.models.metrics import HEADLINES, Headline
 from cephtui.reports.drawn.bars import bars
 from cephtui.reports.drawn.sparks import spark
 from cephtui.reports.words.machine import busy_text
 from cephtui.reports.words.text import latency_word
 from cephtui.tui.charts.colors import flow_color, node_color
+from cephtui.tui.charts.ink import ink_of
+from cephtui.tui.charts.spread import draw_latencies, draw_seconds
 from cephtui.tui.terminal.profile import profile_of
 from cephtui.tui.widgets.cluster_now import health_text
+from cephtui.tui.widgets.layout import Need, share_out
+from cephtui.tui.widgets.now import Now
 from cephtui.tui.widgets.outcome import finding_lines, health_line
 from cephtui.tui.widgets.shown import NodeNow, Shown
 
@@ -28,6 +34,10 @@ _IOPS_COLUMNS, _LATENCY_COLUMNS, _BUSY_COLUMNS, _GAPS = 7, 8, 5, 3
 _NODES_MOST = 50
 """Nodes that are shown where the room is not known yet."""
 _BAR_COLUMNS = 20
+_OSDS_MOST = 8
+"""The slowest ones that have a place of their own; more have what is left over."""
+_SPREAD_LEAST = 3
+"""Rows in which a distribution can be seen."""
 
 
 def nodes_text(shown: Shown, width: int, rows: int, *, ascii_only: bool) -> Text:
@@ -98,18 +108,42 @@ def _slowest_nodes(shown: Shown, rows: int) -> list[tuple[int, NodeNow]]:
         node = numbered[1]
         return not (node.late or node.left_early), _iops(shown, node).last() or 0.0
 
-    return sorted(sorted(nodes, key=speed)[: rows - 1], key=itemgetter(0))
+    return sorted(sorted(nodes, key=speed)[: max(1, rows - 1)], key=itemgetter(0))
 
 
 def cluster_text(shown: Shown, width: int, rows: int, *, ascii_only: bool) -> Text:
     """Health, clients, recovery, PGs that are not clean, then its slowest OSDs and what happened; of a run that is over
-    its outcome.
+    the health, the OSDs and the findings.
     """
-    cluster = shown.cluster
+    head = _cluster_lines(shown)[: max(1, rows)]
+    rest, left = _findings_or_events(shown, width), rows - len(head)
+    most = max((left + 2) // 3, left - len(rest))
+    head += _slowest_osds(_osd_latencies(shown), width, most, "#" if ascii_only else "━")
+    left = rows - len(head)
+    gap = [Text()] if head and 0 < len(rest) < left else []
+    rest = _cut(rest, left) if shown.run else rest[max(0, len(rest) - left) :]
+    return Text("\n", no_wrap=True, overflow="ellipsis").join([*head, *gap, *rest])
+
+
+def _cluster_rows(shown: Shown, width: int) -> int:
+    """How many rows the whole of it needs, with so many OSDs as are of interest."""
+    above = len(_cluster_lines(shown)) + min(_OSDS_MOST, len(_osd_latencies(shown)))
+    rest = len(_findings_or_events(shown, width))
+    return above + rest + (above > 0 and rest > 0)
+
+
+def _findings_or_events(shown: Shown, width: int) -> list[Text]:
+    """What stands below the OSDs."""
+    return finding_lines(shown.run, width) if shown.run else _events(shown)
+
+
+def _cluster_lines(shown: Shown) -> list[Text]:
+    """What the cluster says of itself."""
     if shown.run:
-        return _outcome_text(shown.run, _op_latencies(shown), width, rows, "#" if ascii_only else "━")
+        return [line for line in (health_line(shown.run),) if line]
+    cluster = shown.cluster
     if cluster is None:
-        return Text()
+        return []
     iops, bandwidth = units.iops(cluster.client_iops), units.bandwidth(cluster.client_bandwidth_bytes)
     lines = [health_text(cluster), Text(f"client {iops} IOPS, {bandwidth}")]
     if shown.other_clients_iops is not None:
@@ -117,29 +151,25 @@ def cluster_text(shown: Shown, width: int, rows: int, *, ascii_only: bool) -> Te
     if cluster.recovery_bandwidth_bytes:
         lines.append(Text(f"recovery {units.bandwidth(cluster.recovery_bandwidth_bytes)}", "yellow"))
     unclean = {state: number for state, number in cluster.pg_states.items() if state != "active+clean"}
-    lines += [Text(f"{number} PGs {state}", "yellow") for state, number in unclean.items()]
-    lines = lines[: max(1, rows)]
-    latencies = _op_latencies(shown) or cluster.osd_latency_seconds
-    lines += _slowest_osds(latencies, width, rows - len(lines), "#" if ascii_only else "━")
-    lines += _events(shown, rows - len(lines))
-    return Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
+    return lines + [Text(f"{number} PGs {state}", "yellow") for state, number in unclean.items()]
 
 
-def _events(shown: Shown, rows: int) -> list[Text]:
-    """Below a blank line what was marked and found so far, with its time; the newest where not all have room."""
+def _osd_latencies(shown: Shown) -> Mapping[str, float]:
+    """Those of operations; where they are not known, in a run in progress those of commits."""
+    return _op_latencies(shown) or (shown.cluster.osd_latency_seconds if shown.cluster and not shown.run else {})
+
+
+def _events(shown: Shown) -> list[Text]:
+    """What was marked and found so far, with its time."""
     events = [(at, text, "") for at, text in shown.marks]
     events += [(span.begin_seconds, span.text, "red" if span.stalled else "yellow") for span in shown.spans]
-    lines = [Text.assemble((f"{units.clock(at)} ", "dim"), (text, style)) for at, text, style in sorted(events)]
-    return [Text(), *lines[-(rows - 1) :]] if lines and rows > 1 else []
+    return [Text.assemble((f"{units.clock(at)} ", "dim"), (text, style)) for at, text, style in sorted(events)]
 
 
-def _outcome_text(run: Run, latencies: Mapping[str, float], width: int, rows: int, bar: str) -> Text:
-    """The health, the slowest OSDs in at most a third of the rows, and the findings."""
-    head = [line for line in (health_line(run),) if line]
-    head += _slowest_osds(latencies, width, rows // 3, bar)
-    gap = [Text()] if head and run.findings else []
-    lines = [*head, *gap, *finding_lines(run, width, rows - len(head) - len(gap))]
-    return Text("\n", no_wrap=True, overflow="ellipsis").join(lines)
+def _cut(lines: list[Text], rows: int) -> list[Text]:
+    if len(lines) <= rows:
+        return lines
+    return [*lines[: rows - 1], Text("... i shows all of it", "dim")] if rows > 0 else []
 
 
 def _op_latencies(shown: Shown) -> dict[str, float]:
@@ -172,6 +202,9 @@ def _slowest_osds(latencies: Mapping[str, float], width: int, rows: int, bar: st
 class SidePanel(Static):
     """A panel beside the charts, drawn again when it is shown something or gets another size."""
 
+    LEAST_ROWS = 3
+    """Within the frame, as far as its content needs them."""
+
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self._shown: Shown | None = None
@@ -180,15 +213,20 @@ class SidePanel(Static):
         self._shown = shown
         self.on_resize()
 
-    def take(self, rows: int) -> None:
-        """Be as high as so many rows need; the last panel of the column, as far as there is room for them."""
-        needed, is_last = max(1, rows) + self.gutter.height, self.has_class("-last")
-        self.styles.height, self.styles.max_height = ("1fr", needed) if is_last else (needed, None)
+    def need(self, width: int) -> Need:
+        """The rows for what it was shown last, in a column so wide."""
+        rows = self.rows(self._shown, width - self.gutter.width) if self._shown else 0
+        frame = self.gutter.height
+        return Need(min(rows, self.LEAST_ROWS) + frame, rows + frame)
 
     def on_resize(self) -> None:
         if self._shown:
             ascii_only = profile_of(self).ascii_only
             self.update(self.drawn(self._shown, *self.content_size, ascii_only=ascii_only), layout=False)
+
+    def rows(self, shown: Shown, width: int) -> int:
+        """How many rows all of it needs."""
+        raise NotImplementedError
 
     def drawn(self, shown: Shown, width: int, rows: int, *, ascii_only: bool) -> RenderableType:
         """What stands in a panel of this size."""
@@ -201,8 +239,10 @@ class NodesPanel(SidePanel):
     def show(self, shown: Shown) -> None:
         busy = ", cpu" if _are_watched(shown) else ""
         self.border_title = f" nodes: IOPS, {latency_word([shown.tool])} p99{busy} "
-        self.take(len(shown.nodes))
         super().show(shown)
+
+    def rows(self, shown: Shown, width: int) -> int:
+        return len(shown.nodes)
 
     def drawn(self, shown: Shown, width: int, rows: int, *, ascii_only: bool) -> RenderableType:
         return nodes_text(shown, width, rows, ascii_only=ascii_only)
@@ -213,8 +253,10 @@ class JobsPanel(SidePanel):
 
     def show(self, shown: Shown) -> None:
         self.border_title = " bandwidth of each "
-        self.take(len(shown.jobs))
         super().show(shown)
+
+    def rows(self, shown: Shown, width: int) -> int:
+        return len(shown.jobs)
 
     def drawn(self, shown: Shown, width: int, rows: int, *, ascii_only: bool) -> RenderableType:
         color = flow_color(shown.jobs[0].direction) if shown.jobs else ""
@@ -232,5 +274,78 @@ class ClusterPanel(SidePanel):
         self.border_title = f" {by} "
         super().show(shown)
 
+    def rows(self, shown: Shown, width: int) -> int:
+        return _cluster_rows(shown, width)
+
     def drawn(self, shown: Shown, width: int, rows: int, *, ascii_only: bool) -> RenderableType:
         return cluster_text(shown, width, rows, ascii_only=ascii_only)
+
+
+def has_spread(shown: Shown) -> bool:
+    """Whether there is something of which a distribution can be drawn."""
+    return not shown.prefill and (any(shown.buckets.values()) or len(set(_seconds(shown))) > 1)
+
+
+def _seconds(shown: Shown) -> Sequence[float]:
+    """The figure of each second since the ramp, reads and writes together."""
+    curve = shown.history.total(_by_seconds(shown).metric.name)
+    return [mean for end, _, mean, _ in curve.stretches() if mean is not None and end > shown.history.ramp_until]
+
+
+def _by_seconds(shown: Shown) -> Headline:
+    """The first figure that adds up and that the tool has."""
+    sums = [headline for headline in HEADLINES if headline.sums]
+    return shown.written(next((headline for headline in sums if shown.has(*headline.metrics)), sums[0]))
+
+
+class SpreadPanel(SidePanel):
+    """How the I/Os are spread over their latencies; of a tool without histograms, the seconds over their figure."""
+
+    def show(self, shown: Shown) -> None:
+        when = "whole run" if shown.whole else "since the ramp" if shown.history.done else "last second"
+        by = f"I/Os by {latency_word([shown.tool], shown.buckets)}"
+        if not any(shown.buckets.values()):
+            by = f"seconds by {_by_seconds(shown).title}"
+        self.border_title = f" {by}, {when} "
+        super().show(shown)
+
+    def need(self, width: int) -> Need:
+        return Need(0, _SPREAD_LEAST + self.gutter.height, is_whole=True)
+
+    def drawn(self, shown: Shown, width: int, rows: int, *, ascii_only: bool) -> RenderableType:
+        if any(shown.buckets.values()):
+            return draw_latencies(shown.buckets, width, rows, ink_of(self))
+        flow = next(iter(shown.history.directions), "")
+        return draw_seconds(_seconds(shown), flow, _by_seconds(shown).metric, width, rows, ink_of(self))
+
+
+KINDS: Mapping[str, type[SidePanel]] = {
+    "nodes": NodesPanel,
+    "jobs": JobsPanel,
+    "cluster": ClusterPanel,
+    "spread": SpreadPanel,
+}
+"""By the names of the panels, from the top."""
+
+
+class Side(Vertical):
+    """The column of the large digits and these panels; divides its rows among them."""
+
+    def __init__(self) -> None:
+        super().__init__(id="side")
+        self._panels: dict[str, Now | SidePanel] = {}
+
+    def share(self, panels: Mapping[str, Now | SidePanel], columns: int) -> None:
+        """Show these panels, by their names from the top, in so many columns."""
+        self._panels = dict(panels)
+        self.display, self.styles.width = bool(panels), columns
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        width, rows = self.size
+        needs = {name: panel.need(width) for name, panel in self._panels.items() if isinstance(panel, SidePanel)}
+        if isinstance(now := self._panels.get("now"), Now):
+            needs = {"now": now.need(width, rows - sum(need.least for need in needs.values())), **needs}
+        for name, given in share_out(rows, needs).items():
+            self._panels[name].display = given > 0
+            self._panels[name].styles.height = given

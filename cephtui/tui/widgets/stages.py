@@ -28,8 +28,10 @@ _FULL, _ASCII = "█", "+=-#."
 def stages_text(stages: Mapping[str, Mapping[str, float]], columns: int, rows: int, *, ascii_only: bool) -> Text:
     """A row for each flow; where there are few rows, for the one that takes longest.
 
-    ``stages`` has the seconds of each of its stages by its name.
+    ``stages`` has the seconds of each of its stages by its name; it is empty where they are not known now.
     """
+    if not stages:
+        return Text("where: unknown in the last seconds", "dim")
     labels = {flow: f"{flow}: " for flow in stages} if len(stages) > 1 else dict.fromkeys(stages, "where: ")
     flows = stages if rows >= _ROWS_FOR_ALL else [_longest(stages)]
     width = max(len(labels[flow]) for flow in flows)

@@ -80,7 +80,7 @@ def run(*words: str) -> Result:
         (["show", "demo/8"], "all I/O stopped for 5 s"),
         (["show", "demo", "--curve"], "over the marks"),
         (["show", "demo", "--table"], "depth-sweep"),
-        (["compare", "demo/9", "demo/22"], "BETTER: 415 % more write IOPS"),
+        (["compare", "demo/9", "demo/22"], "BETTER: 5.2 times as many write IOPS"),
         (["check", "demo"], "inconclusive (exit 6)"),
         (["check", "demo/9", "demo/22"], "met (exit 0)"),
         (["check", "demo/7", "--expect", "iops>=1"], "PASS"),

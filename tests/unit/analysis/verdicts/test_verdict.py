@@ -190,6 +190,20 @@ def test_of_a_judged_figure_everything_is_said_once(golden: Golden) -> None:
 
 
 @pytest.mark.parametrize(
+    ("metric", "times", "sentence"),
+    [
+        (IOPS, 5.2, "BETTER: 5.2 times as many write IOPS (between 5.1 and 5.3 times as many), 3 runs each"),
+        (IOPS, 40.0, "BETTER: 40.0 times as many write IOPS (between 39.5 and 40.5 times as many), 3 runs each"),
+        (IOPS, 2.9, "BETTER: 190 % more write IOPS (between 187 % and 193 % more), 3 runs each"),
+        (P99, 5.2, "WORSE: 5.2 times the write clat p99 (between 5.1 and 5.3 times), 3 runs each"),
+    ],
+)
+def test_a_change_of_many_times_is_said_in_times(metric: Metric, times: float, sentence: str) -> None:
+    judged = concluded([100, 100.5, 99.5], [times * value for value in (100, 100.5, 99.5)], metric)
+    assert verdict_text(only(judged)).partition(";")[0] == sentence
+
+
+@pytest.mark.parametrize(
     ("before", "after"),
     [
         ([1000], [900]),

@@ -129,6 +129,7 @@ async def test_the_bar_of_a_replay_names_its_keys_by_their_state(demo_session: P
 @pytest.mark.parametrize("size", SIZES)
 async def test_how_far_a_replay_is_stands_once(demo_session: Path, size: tuple[int, int]) -> None:
     async with playing(demo_session, size=size) as shown:
+        shown.screen.view.chosen = {"spread": False}  # whose bars have shares in per cent
         await shown.seek(moment(demo_session))
         assert text_in(shown.screen, "#progress") == f"#{two_copies.STAR} write-iops running"
         assert re.findall(r"\S+ of \d+ s|\d+/\d+ s|\d+ %", screen_text(shown.app)) == ["s of 45 s"]

@@ -17,7 +17,7 @@ from cephtui.sessions import store
 from cephtui.tui.charts.colors import FLOW_COLORS
 from cephtui.tui.console.panels import PresetPanel, TileResult, tile_result_of
 from cephtui.tui.console.status_bar import StatusBar
-from cephtui.tui.widgets.layout import PANELS, PanelLayout, lay_out
+from cephtui.tui.widgets.layout import PANELS, Need, PanelLayout, lay_out, share_out
 from cephtui.tui.widgets.now import large_figure
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import Shown, chart_title, picture
@@ -79,6 +79,41 @@ def test_charts_keep_room_at_every_size(columns: int, rows: int) -> None:
     assert len(found.below) <= max(1, (columns - found.side_columns) // 32)
     assert not found.below or rows >= 15
     assert found.side_columns <= 46
+
+
+DIGITS, DIGITS_AND_NODE = Need(9, 9), Need(9, 15)
+NODES, CLUSTER, SPREAD = Need(3, 5), Need(5, 12), Need(0, 7, is_whole=True)
+
+
+@pytest.mark.parametrize(("rows", "needs", "given"), [
+    (39, {"now": DIGITS, "nodes": NODES, "cluster": CLUSTER, "spread": SPREAD}, [9, 5, 12, 13]),
+    (33, {"now": DIGITS, "nodes": NODES, "cluster": CLUSTER, "spread": SPREAD}, [9, 5, 12, 7]),
+    (32, {"now": DIGITS, "nodes": NODES, "cluster": CLUSTER, "spread": SPREAD}, [9, 5, 18, 0]),
+    (20, {"now": DIGITS, "nodes": NODES, "cluster": CLUSTER}, [9, 5, 6]),
+    (20, {"now": DIGITS, "nodes": Need(3, 40), "cluster": CLUSTER}, [9, 6, 5]),
+    (22, {"now": DIGITS_AND_NODE, "spread": SPREAD}, [15, 7]),
+    (18, {"now": DIGITS_AND_NODE, "spread": SPREAD}, [11, 7]),
+    (15, {"now": DIGITS_AND_NODE, "spread": SPREAD}, [15, 0]),
+    (40, {"now": DIGITS_AND_NODE, "spread": SPREAD}, [15, 25]),
+    (30, {"nodes": NODES}, [5]),
+])  # fmt: skip
+def test_the_column_is_divided_so_that_nothing_of_importance_is_cut_and_nothing_is_empty(
+    rows: int, needs: dict[str, Need], given: list[int]
+) -> None:
+    assert list(share_out(rows, needs).values()) == given
+
+
+@pytest.mark.parametrize("rows", range(70))
+@pytest.mark.parametrize("nodes", [0, 3, 30])
+@pytest.mark.parametrize("findings", [0, 2, 25])
+def test_the_column_is_full_wherever_there_is_something_that_fills_it(rows: int, nodes: int, findings: int) -> None:
+    needs = {"now": DIGITS_AND_NODE}
+    needs |= {"nodes": Need(3, nodes + 2)} if nodes else {}
+    needs |= {"cluster": Need(min(findings, 3) + 2, findings + 2)} if findings else {}
+    given = share_out(rows, {**needs, "spread": SPREAD})
+    least = sum(need.least for need in needs.values())
+    assert sum(given.values()) == max(rows, least) or sum(given.values()) == 15 < rows < 15 + SPREAD.all
+    assert all(given[name] >= need.least for name, need in needs.items())
 
 
 # ------------------------------------------------------------------ what the panels show
@@ -162,6 +197,7 @@ async def test_the_running_presets_tile_is_live(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [SMALL, USUAL, (200, 50)])
 async def test_how_far_a_run_is_stands_once(tmp_path: Path, size: tuple[int, int]) -> None:
     async with in_a_run(tmp_path, size=size) as (app, pilot, _):
+        console_screen(app).view.chosen = {"spread": False}  # whose bars have shares in per cent
         await until(pilot, lambda: " of 22 s" in screen_text(app))
         assert len(re.findall(r"\d+ of \d+ s|\d+/\d+ s|\d+ %", screen_text(app))) == 1
 
@@ -295,11 +331,14 @@ async def test_each_size_has_its_panels(
 
 async def test_panels_are_switched_by_their_numbers(tmp_path: Path) -> None:
     async with in_a_run(tmp_path, size=USUAL) as (app, pilot, _):
-        view, numbers = console_screen(app).view, {panel.name: str(n) for n, panel in enumerate(PANELS, 1)}
+        view, numbers = console_screen(app).view, {panel.name: str(n % 10) for n, panel in enumerate(PANELS, 1)}
         await until(pilot, lambda: "now" in view.laid_out.names)
         await pilot.press("w")
         await until(pilot, lambda: "large digits" in screen_text(app))
         assert f"{numbers['now']} [x] large digits" in screen_text(app)
+        assert numbers["spread"] == "0"
+        await pilot.press("0")
+        await until(pilot, lambda: "0 [ ] I/Os by latency" in screen_text(app))
         await pilot.press(numbers["now"], numbers["latency"], numbers["runs"])
         await until(pilot, lambda: "latency" in view.laid_out.below and "now" not in view.laid_out.names)
         assert f"{numbers['now']} [ ] large digits" in screen_text(app)

@@ -14,6 +14,7 @@ from cephtui.tui.widgets.now import Now
 from cephtui.tui.widgets.outcome import finding_lines, percentile_bars
 from cephtui.tui.widgets.run_view import RunView
 from cephtui.tui.widgets.shown import Shown, shown_of_run
+from cephtui.tui.widgets.side_panels import cluster_text
 from tests.support.replayed import text_of, until
 from tests.support.runs import run, total
 from tests.unit.tui.widgets.test_run_view import bare
@@ -73,11 +74,12 @@ def test_the_latency_of_an_osd_is_the_mean_of_all_that_it_did() -> None:
 
 def test_findings_stand_in_full_or_say_where_they_do() -> None:
     found = run(findings=(STALLED,))
-    assert " ".join(line.plain.strip() for line in finding_lines(found, WIDTH, 10)) == f"! {STALLED.text}"
-    cut = finding_lines(found, WIDTH, 2)
-    assert len(cut) == 2
-    assert cut[1].plain == "... i shows all of it"
-    assert finding_lines(found, WIDTH, 0) == []
+    assert " ".join(line.plain.strip() for line in finding_lines(found, WIDTH)) == f"! {STALLED.text}"
+    shown = shown_of_run(found, History(), ())
+    lines = cluster_text(shown, WIDTH, 2, ascii_only=True).plain.split("\n")
+    assert len(lines) == 2
+    assert lines[1] == "... i shows all of it"
+    assert cluster_text(shown, WIDTH, 0, ascii_only=True).plain == ""
 
 
 def over() -> Shown:
@@ -85,14 +87,22 @@ def over() -> Shown:
     return shown_of_run(run(write=TOTAL, findings=(STALLED,)), History(), ())
 
 
-@pytest.mark.parametrize(("size", "has_bars"), [((120, 36), True), ((120, 20), False), ((200, 50), True)])
-async def test_the_column_of_a_run_that_is_over_is_full(size: tuple[int, int], has_bars: bool) -> None:
+@pytest.mark.parametrize("size", [(120, 36), (120, 18), (200, 50)])
+async def test_the_column_of_a_run_that_is_over_is_full(size: tuple[int, int]) -> None:
     view = RunView()
     async with bare(view, size=size) as (app, pilot):
         view.show(over())
         await until(pilot, lambda: "all I/O stopped for 4 s" in " ".join(text_of(app, view.query_one("#side")).split()))
-        assert ("p99.9" in text_of(app, view.query_one("#side"))) is has_bars
+        assert "p99.9" in text_of(app, view.query_one("#side"))
         view.show(Shown(History(), {"write": Interval(1, 4096, 1.0, 4096.0, 0.1, 0.2)}, (), 60.0))
         await pilot.pause()
         assert "p99.9" not in text_of(app, view.query_one("#side"))
         assert view.query_one(Now).size.height < 9
+
+
+async def test_percentiles_without_room_are_left_out() -> None:
+    view = RunView()
+    async with bare(view, size=(120, 12)) as (app, pilot):
+        view.show(over())
+        await until(pilot, lambda: "clat mean 10.0 ms" in text_of(app, view.query_one("#side")))
+        assert "p99.9" not in text_of(app, view.query_one("#side"))

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from cephtui.analysis.runs.history import History
+from cephtui.models import Interval
+from cephtui.tui.widgets.run_view import RunView
+from cephtui.tui.widgets.shown import Shown
 from cephtui.tui.widgets.stages import stages_text
+from tests.support.replayed import text_of
+from tests.unit.tui.widgets.test_run_view import bare
 
 WRITE = {"network and client": 0.00306, "queue": 0.0003, "preparation": 0.00034, "slowest copy": 0.0091}
 READ = {"network and client": 0.0005, "queue": 0.00001, "preparation": 0.0001, "reading": 0.0014}
@@ -44,3 +50,20 @@ def test_each_stage_has_its_colour_in_band_and_legend() -> None:
     text = stages_text({"write": even}, 120, 30, ascii_only=False)
     colours = [str(span.style) for span in text.spans if str(span.style).startswith("#")]
     assert colours[: len(colours) // 2] == colours[len(colours) // 2 :]
+
+
+async def test_the_row_stays_while_the_run_goes_on() -> None:
+    view, known, later = RunView(), {"write": {"queue": 0.002, "store": 0.001}}, History()
+    write = {"write": Interval(1, 4096, 1.0, 4096.0, 0.1, 0.2)}
+    async with bare(view, size=(120, 36)) as (app, pilot):
+        for history, stages, words in (
+            (later, {}, ""),
+            (later, known, "where:"),
+            (later, {}, "where: unknown in the last seconds"),
+            (History(), {}, ""),
+        ):
+            view.show(Shown(history, write, (), 60.0, stages=stages))
+            await pilot.pause()
+            row = view.query_one("#stages")
+            assert row.display is bool(words)
+            assert not words or words in text_of(app, row)
