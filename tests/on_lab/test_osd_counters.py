@@ -23,23 +23,26 @@ def findings(console: Console) -> dict[str, dict[str, object]]:
     return {finding["code"]: finding for finding in run["findings"]}
 
 
-def foreign_load(lab: Lab, seconds: int) -> None:
-    """Writes of 4 KiB by another client, far more than the run's own."""
+def foreign_load(lab: Lab, is_over: threading.Event) -> None:
+    """Writes of 4 KiB by another client, far more than the run's own, until the run is over."""
     bench = ["bench", f"{lab.pool}/{FOREIGN}", "--io-type", "write", "--io-size", "4K", "--io-total", "40G"]
     access = ["env", f"CEPH_CONF={lab.ceph_conf}"]
     lab.on("lab2", *access, "rbd", "create", "--size", "64M", f"{lab.pool}/{FOREIGN}")
-    lab.on("lab2", *access, "timeout", str(seconds), "rbd", *bench, "--io-threads", "4", "--io-pattern", "rand")
+    while not is_over.is_set():
+        lab.on("lab2", *access, "timeout", "15", "rbd", *bench, "--io-threads", "4", "--io-pattern", "rand")
     lab.on("lab2", *access, "rbd", "rm", "--no-progress", f"{lab.pool}/{FOREIGN}")
 
 
 @pytest.mark.essential
 def test_another_client_is_found_by_its_operations(bench: Bench) -> None:
     console = bench.start("write-iops", words=["--shared-pool"], **RUN)
-    loading = threading.Thread(target=foreign_load, args=(bench.lab, 30))
+    is_over = threading.Event()
+    loading = threading.Thread(target=foreign_load, args=(bench.lab, is_over))
     loading.start()
     try:
         console.wait(120)
     finally:
+        is_over.set()
         loading.join()
     finding = findings(console)["other-clients"]
     values = finding["values"]

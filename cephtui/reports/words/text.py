@@ -351,7 +351,7 @@ def began(seconds: float | None) -> str:
 
 
 def cluster_line(sample: ClusterSample, *, narrow: bool = False) -> str:
-    """Health, OSDs, client I/O and recovery in one line; a ``narrow`` one leaves out the clients' IOPS.
+    """Health, OSDs, client I/O and recovery, if there is any, in one line; a ``narrow`` one has no IOPS of the clients.
 
     The slowest OSD is that of the cluster: which of them have PGs of the run's pool is known at the run's end.
     """
@@ -361,7 +361,7 @@ def cluster_line(sample: ClusterSample, *, narrow: bool = False) -> str:
         sample.health or "health unknown",
         f"{sample.osds_up}/{sample.osds} osd" if sample.osds else "",
         f"client {iops}{units.bandwidth(sample.client_bandwidth_bytes)}",
-        f"recovery {units.bandwidth(sample.recovery_bandwidth_bytes)}",
+        f"recovery {units.bandwidth(sample.recovery_bandwidth_bytes)}" if sample.recovery_bandwidth_bytes else "",
         f"slowest of all OSDs: osd.{slowest[0]} {units.latency(slowest[1])}" if slowest else "",
     ]
     unclean = {state: number for state, number in sample.pg_states.items() if state != "active+clean"}

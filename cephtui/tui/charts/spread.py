@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate, pairwise
 
 from rich.text import Text
 
@@ -67,13 +68,14 @@ def draw_seconds(values: Sequence[float], flow: str, metric: Metric, width: int,
 
 def _latency_rows(buckets: Buckets, edges: Sequence[float], *, named: bool) -> list[_Row]:
     """A row between each two edges, the fastest first; with the names of percentiles where ``named``."""
-    count = sum(buckets.values())
+    count, parts = sum(buckets.values()), shares(buckets, edges)
+    until = [0, *(round(count * part) for part in accumulate(parts))]
     known = {percent: supported_percentile(buckets, percent) for percent in _PERCENTS if named}
     at = {percent: _between(edges, seconds) for percent, seconds in known.items() if seconds}
     rows = []
-    for number, share in enumerate(shares(buckets, edges)):
-        text = f"{100 * share:.0f} %" if 100 * share >= _LEAST_PERCENT else _ios(max(1, round(share * count)))
-        rows.append(_Row(share, text, tuple(percent for percent, row in at.items() if row == number)))
+    for number, (share, ios) in enumerate(zip(parts, (last - first for first, last in pairwise(until)), strict=True)):
+        text = f"{100 * share:.0f} %" if 100 * share >= _LEAST_PERCENT else _ios(ios)
+        rows.append(_Row(share if ios else 0.0, text, tuple(percent for percent, row in at.items() if row == number)))
     return rows
 
 

@@ -93,14 +93,17 @@ class Need:
     """Rows of a side panel, its frame included."""
 
     least: int
-    """0 where it gives way to what the others need."""
-    all: int
-    """What the whole of its content needs; less where it is drawn with less, too."""
+    """With fewer it would not be drawn; 0 where it gives way to what the others need."""
+    most: int
+    """What all of its content needs."""
+    some: int = 0
+    """What a part of it needs that is worth more than all of another one."""
     is_whole: bool = False
-    """Whether it is drawn with no fewer than all of these."""
+    """Whether it is drawn with no fewer than the most."""
 
 
 _GROWTH = ("nodes", "jobs", "cluster", "spread", "now")
+"""The order in which panels get rows: first some for each, then the most."""
 _FILLING = ("spread", "cluster")
 """What is drawn in as many rows as there are; the first of them takes those that are left."""
 
@@ -108,11 +111,11 @@ _FILLING = ("spread", "cluster")
 def share_out(rows: int, needs: Mapping[str, Need]) -> dict[str, int]:
     """The rows of each side panel by its name, of so many in the column: none where it has to give way."""
     given = {name: need.least for name, need in needs.items()}
-    for name in _GROWTH:
-        if need := needs.get(name):
-            left = max(0, rows - sum(given.values()))
-            more = min(left, need.all - given[name])
-            given[name] += 0 if need.is_whole and more < need.all - given[name] else more
+    names = [name for name in _GROWTH if name in needs]
+    for name, goal in [*((name, needs[name].some) for name in names), *((name, needs[name].most) for name in names)]:
+        wanted = max(0, goal - given[name])
+        more = min(wanted, max(0, rows - sum(given.values())))
+        given[name] += 0 if needs[name].is_whole and more < wanted else more
     filling = next((name for name in _FILLING if given.get(name)), "")
     if filling:
         given[filling] += max(0, rows - sum(given.values()))

@@ -144,8 +144,8 @@ class Now(Widget):
         """The digits, of a run that is over with its percentiles, as far as there is room in so many rows; the node."""
         frame = self.gutter.height
         bars, machine = (len(lines) + 1 if lines else 0 for lines in self._bars(width))
-        least = next((height for height in (_ROWS + bars, _ROWS) if height + frame <= rows), _ROWS_LEAST) + frame
-        return Need(least, least + machine)
+        some = (_ROWS + bars if _ROWS + bars + frame <= rows else _ROWS) + frame
+        return Need(_ROWS_LEAST + frame, some + machine, some)
 
     def _bars(self, width: int) -> tuple[list[Text], list[Text]]:
         """Of the percentiles, and of the node."""

@@ -36,6 +36,8 @@ _NODES_MOST = 50
 _BAR_COLUMNS = 20
 _OSDS_MOST = 8
 """The slowest ones that have a place of their own; more have what is left over."""
+_SOME_ROWS = 3
+"""Of a panel in a column without room for all of it."""
 _SPREAD_LEAST = 3
 """Rows in which a distribution can be seen."""
 
@@ -202,9 +204,6 @@ def _slowest_osds(latencies: Mapping[str, float], width: int, rows: int, bar: st
 class SidePanel(Static):
     """A panel beside the charts, drawn again when it is shown something or gets another size."""
 
-    LEAST_ROWS = 3
-    """Within the frame, as far as its content needs them."""
-
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self._shown: Shown | None = None
@@ -217,7 +216,7 @@ class SidePanel(Static):
         """The rows for what it was shown last, in a column so wide."""
         rows = self.rows(self._shown, width - self.gutter.width) if self._shown else 0
         frame = self.gutter.height
-        return Need(min(rows, self.LEAST_ROWS) + frame, rows + frame)
+        return Need(min(rows, 1) + frame, rows + frame, min(rows, _SOME_ROWS) + frame)
 
     def on_resize(self) -> None:
         if self._shown:
@@ -345,7 +344,7 @@ class Side(Vertical):
         width, rows = self.size
         needs = {name: panel.need(width) for name, panel in self._panels.items() if isinstance(panel, SidePanel)}
         if isinstance(now := self._panels.get("now"), Now):
-            needs = {"now": now.need(width, rows - sum(need.least for need in needs.values())), **needs}
+            needs = {"now": now.need(width, rows - sum(need.some for need in needs.values())), **needs}
         for name, given in share_out(rows, needs).items():
             self._panels[name].display = given > 0
             self._panels[name].styles.height = given

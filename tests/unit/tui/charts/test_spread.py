@@ -67,6 +67,8 @@ def test_any_histogram_fits_and_what_was_completed_is_seen(
         assert len(rows_of(text.plain)) <= rows
         assert max(map(len, rows_of(text.plain))) <= width
         assert any(symbol in text.plain for symbol in "#█▌")
+        ones = [number for number in re.findall(r"(\d+) I/Os?\b", text.plain) if int(number) < 100]
+        assert sum(map(int, ones)) <= sum(sum(part.values()) for part in parts.values())
     assert draw_latencies(parts, width, rows, ASCII).plain.isascii()
 
 
